@@ -1,0 +1,97 @@
+// Package cluster is what locks run on: nodes that can be started, killed and paused, and the network between clients
+// and nodes. It knows no lock; a Service says which server a node runs.
+package cluster
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// Cluster is a set of nodes.
+type Cluster interface {
+	// Start returns once every node answers. On an error everything that was started is stopped.
+	Start(ctx context.Context) error
+	Nodes() []Node
+	// Close stops every node, paused or killed ones too, and removes what they wrote but their logs. It may be called twice.
+	Close() error
+	// Describe says what runs, in a few words: "redis-server 7.0.15, 5 processes".
+	Describe() string
+}
+
+// Node is one server. Its further powers are found by assertion.
+type Node interface {
+	Name() string // n1
+	Addr() string // where it really listens; clients dial the Network's address instead
+}
+
+// Restart says what a node finds when it comes back.
+type Restart string
+
+const (
+	WithData   Restart = "data"
+	WithPrefix Restart = "prefix" // an earlier state of the data, as after a power cut
+	Empty      Restart = "empty"
+)
+
+// Killer is a Node that can die as by SIGKILL and come back at the same address.
+type Killer interface {
+	Kill(ctx context.Context) error
+	// Restart returns once the node answers.
+	Restart(ctx context.Context, with Restart) error
+}
+
+// Pauser is a Node whose whole process tree can be stopped.
+type Pauser interface {
+	Pause(ctx context.Context) error
+	Resume(ctx context.Context) error
+}
+
+// LogFile is a Node that writes a log.
+type LogFile interface{ LogFile() string }
+
+// Pidded is a Node that is an OS process; 0 while it is down.
+type Pidded interface{ Pid() int }
+
+// NodeConfig is what a Service needs to start one node.
+type NodeConfig struct {
+	Name    string
+	Index   int    // from 0
+	Host    string // a loopback address
+	Port    int
+	Dir     string // of the node's own, exists
+	Options map[string]string
+}
+
+// Service says what server a node runs, apart from how it is hosted.
+type Service struct {
+	Name   string   // redis
+	Binary string   // redis-server; found by LOCKTEST_REDIS_SERVER, then on PATH
+	Env    string   // LOCKTEST_REDIS_SERVER
+	Hint   []string // what to type to get it: "apt install redis-server"
+	Nodes  int      // default count
+	// Command is the argument list without the binary, and additions to the environment.
+	Command func(NodeConfig) (argv []string, env []string)
+	// Embed starts it in this process, listening on Host:Port. nil: it can't be.
+	Embed func(ctx context.Context, c NodeConfig) (Embedded, error)
+	// Ready returns nil once the server at addr answers.
+	Ready func(ctx context.Context, addr string) error
+	// Version of the binary at path, or of the server that is embedded ("" as path).
+	Version func(ctx context.Context, path string) (string, error)
+	// Wipe removes the data from a node's directory.
+	Wipe func(dir string) error
+}
+
+// Embedded is a server in this process. Stop and Start keep its data and its address; Reset forgets the data.
+type Embedded interface {
+	io.Closer
+	Stop() error
+	Start() error
+	Reset() error
+	// Pause keeps the server from answering until Resume; nothing sent meanwhile is lost.
+	Pause() error
+	Resume() error
+}
+
+// ReadyLimit is how long a node may take to answer.
+const ReadyLimit = 60 * time.Second

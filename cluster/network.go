@@ -1,0 +1,41 @@
+package cluster
+
+import (
+	"context"
+	"time"
+)
+
+// Network is the links between clients and nodes.
+type Network interface {
+	// Addr is where from dials to reach to. It never changes in a run.
+	Addr(from, to string) string
+	// Set puts links into a condition. The zero Condition is a healthy link: healing is the same path as harming.
+	Set(ctx context.Context, c Condition, links ...Link) error
+	// Close ends every connection.
+	Close() error
+}
+
+// Link is one direction, whoever dialed: what From sends to To.
+type Link struct{ From, To string }
+
+// Both returns both directions between a and b.
+func Both(a, b string) []Link { return []Link{{a, b}, {b, a}} }
+
+// Condition is the state of a link.
+type Condition struct {
+	Mode    Mode
+	Latency time.Duration // added to every chunk, one way
+	Jitter  time.Duration // each chunk is late by up to Latency ± Jitter; order is kept
+}
+
+// Mode is what a link does with what is sent over it.
+type Mode uint8
+
+const (
+	Pass   Mode = iota
+	Hold        // nothing arrives until it heals, then all of it does, as after a partition
+	Drop        // what is sent is gone; the connection ends at healing
+	Refuse      // connections are reset, new ones are refused
+)
+
+func (m Mode) String() string { return [...]string{"pass", "hold", "drop", "refuse"}[m] }

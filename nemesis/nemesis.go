@@ -1,0 +1,80 @@
+// Package nemesis is what goes wrong: faults on nodes, links and clients, when they begin, and how they end. It knows
+// no lock and no server; what it can harm is in Env.
+package nemesis
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/locktest/locktest/cluster"
+)
+
+// Fault is one kind of trouble with its parameters.
+type Fault interface {
+	// Kind is the word in the scenario: "pause".
+	Kind() string
+	// Text says it in words: "pause the holder".
+	Text() string
+	// Check is called before anything is started and says what env lacks.
+	Check(env Env) error
+	// Inject brings it about on targets that it picks now, and returns once it is in effect.
+	// ErrNoTarget: a live target is absent.
+	Inject(ctx context.Context, env Env) (Injection, error)
+}
+
+// Injection is a fault in effect.
+type Injection struct {
+	Targets []string // c2, n1
+	Text    string   // what was really done: "pause c2 (SIGSTOP)"
+	// Heal ends it. It may be called twice and must work under a fresh context whatever became of Inject's.
+	Heal func(ctx context.Context) error
+}
+
+// Env is what can be harmed.
+type Env struct {
+	Nodes   []cluster.Node
+	Net     cluster.Network // nil before the start, when Check is called, and for locks in memory
+	Clients Clients
+	Watch   Watch
+	Rand    *rand.Rand
+	TTL     time.Duration
+}
+
+// Clients are the users of locks, as the nemesis may treat them.
+type Clients interface {
+	Names() []string
+	// Separate says whether each is an OS process of its own.
+	Separate() bool
+	Pause(ctx context.Context, client string) error
+	Resume(ctx context.Context, client string) error
+	// Kill is SIGKILL. The client stays dead until Restart.
+	Kill(ctx context.Context, client string) error
+	Restart(ctx context.Context, client string) error
+}
+
+// Event is a step in a client's life with a lock.
+type Event struct {
+	Kind   EventKind
+	Client string
+	Lock   string
+	Grant  int
+}
+
+// EventKind is the word behind "on:" in a scenario.
+type EventKind string
+
+const (
+	Waiting   EventKind = "waiting"   // an acquire is about to be sent
+	Acquired  EventKind = "acquired"  // an acquire was answered OK
+	Extending EventKind = "extending" // an extend is about to be sent
+	Releasing EventKind = "releasing" // a release is about to be sent
+)
+
+// Watch is a live view of who holds and who waits.
+type Watch interface {
+	Holders() []string // clients that hold a lock now, in order of their grants
+	Waiters() []string
+	// Subscribe returns a channel of events; it drops those that the receiver is too slow for. cancel may be called twice.
+	Subscribe() (events <-chan Event, cancel func())
+}
