@@ -1,0 +1,238 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// ErrFormat is wrapped by every error about what a history says, as opposed to reading it.
+var ErrFormat = errors.New("not a history")
+
+// AppendJSON appends op as one JSON object, without a newline. Zero fields are left out, index, t_ns and type are not.
+func AppendJSON(b []byte, op *Op) []byte {
+	b = append(b, `{"index":`...)
+	b = strconv.AppendInt(b, int64(op.Index), 10)
+	b = append(b, `,"t_ns":`...)
+	b = strconv.AppendInt(b, int64(op.Time), 10)
+	b = appendString(b, "client", op.Client)
+	b = appendInt(b, "thread", int64(op.Thread))
+	b = appendInt(b, "process", int64(op.Process))
+	b = appendString(b, "type", string(op.Type))
+	b = appendString(b, "f", string(op.F))
+	b = appendString(b, "lock", op.Lock)
+	b = appendString(b, "resource", op.Resource)
+	b = appendInt(b, "grant", int64(op.Grant))
+	b = appendString(b, "owner", op.Owner)
+	b = appendString(b, "mode", op.Mode)
+	b = appendInt(b, "permits", int64(op.Permits))
+	b = appendInt(b, "ttl_ns", int64(op.TTL))
+	if op.Token != 0 {
+		b = append(b, `,"token":`...)
+		b = strconv.AppendUint(b, op.Token, 10)
+	}
+	b = appendInt(b, "valid_until_ns", int64(op.Valid))
+	b = appendString(b, "outcome", string(op.Outcome))
+	b = appendInt(b, "value", op.Value)
+	b = appendInt(b, "base", op.Base)
+	if len(op.Data) > 0 {
+		b = append(b, `,"data":`...)
+		b = append(b, op.Data...)
+	}
+	b = appendString(b, "error", op.Error)
+	b = appendInt(b, "fault", int64(op.Fault))
+	if len(op.Targets) > 0 {
+		b = append(b, `,"targets":[`...)
+		for i, t := range op.Targets {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendQuoted(b, t)
+		}
+		b = append(b, ']')
+	}
+	b = appendInt(b, "planned_ns", int64(op.Planned))
+	b = appendString(b, "name", op.Name)
+	b = appendInt(b, "offset_ns", int64(op.Offset))
+	b = appendString(b, "text", op.Text)
+	return append(b, '}')
+}
+
+func appendInt(b []byte, key string, v int64) []byte {
+	if v == 0 {
+		return b
+	}
+	b = append(append(append(b, `,"`...), key...), `":`...)
+	return strconv.AppendInt(b, v, 10)
+}
+
+func appendString(b []byte, key, v string) []byte {
+	if v == "" {
+		return b
+	}
+	b = append(append(append(b, `,"`...), key...), `":`...)
+	return appendQuoted(b, v)
+}
+
+func appendQuoted(b []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			q, _ := json.Marshal(s) // a string always marshals; invalid UTF-8 becomes U+FFFD
+			return append(b, q...)
+		}
+	}
+	return append(append(append(b, '"'), s...), '"')
+}
+
+// WriteJSONL writes h as one header line and one line an event.
+func WriteJSONL(w io.Writer, h *History) error {
+	head, err := json.Marshal(h.Header)
+	if err != nil {
+		return fmt.Errorf("header: %w", err)
+	}
+	bw := bufio.NewWriterSize(w, 1<<16)
+	bw.Write(append(head, '\n'))
+	var line []byte
+	for i := range h.Ops {
+		line = append(AppendJSON(line[:0], &h.Ops[i]), '\n')
+		bw.Write(line)
+	}
+	return bw.Flush()
+}
+
+// LoadJSONL reads the history in the file at path.
+func LoadJSONL(path string) (*History, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	h, err := ReadJSONL(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return h, nil
+}
+
+// maxLine bounds the memory that one line of a hostile file can take.
+const maxLine = 16 << 20
+
+// ReadJSONL reads a history. A last line that was cut off is left out and told in Truncated; every other line that is
+// not well formed, out of order, or breaks the rule of one open operation a process is an error that names it.
+func ReadJSONL(r io.Reader) (*History, error) {
+	sc := bufio.NewScanner(r)
+	sc.Buffer(make([]byte, 1<<16), maxLine)
+	sc.Split(splitLines)
+	if !sc.Scan() {
+		if sc.Err() != nil {
+			return nil, fmt.Errorf("line 1: %w", sc.Err())
+		}
+		return nil, fmt.Errorf("line 1: %w: it is empty, expected a header line", ErrFormat)
+	}
+	h := &History{}
+	if err := readHeader(sc.Bytes(), &h.Header); err != nil {
+		return nil, fmt.Errorf("line 1: %w", err)
+	}
+	d := decoder{strings: map[string]string{}}
+	rules := newRules()
+	for n := 2; sc.Scan(); n++ {
+		line := sc.Bytes()
+		cut := len(line) == 0 || line[len(line)-1] != '\n'
+		line = bytes.TrimRight(line, "\r\n")
+		if len(line) == 0 && !cut {
+			continue
+		}
+		var op Op
+		err := d.decode(line, &op)
+		if err != nil && cut {
+			h.Truncated = fmt.Sprintf("line %d was cut off after %d bytes", n, len(line))
+			break
+		}
+		if err == nil {
+			err = rules.check(&op)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		h.Ops = append(h.Ops, op)
+	}
+	if err := sc.Err(); err != nil {
+		return nil, fmt.Errorf("line %d: %w", len(h.Ops)+2, err)
+	}
+	return h, nil
+}
+
+// splitLines is bufio.ScanLines, but keeps the newline, so that a line that was cut off can be told.
+func splitLines(data []byte, atEOF bool) (int, []byte, error) {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1, data[:i+1], nil
+	}
+	if atEOF && len(data) > 0 {
+		return len(data), data, nil
+	}
+	return 0, nil, nil
+}
+
+func readHeader(line []byte, h *Header) error {
+	dec := json.NewDecoder(bytes.NewReader(line))
+	if err := dec.Decode(h); err != nil {
+		return fmt.Errorf("%w: header: %v", ErrFormat, err)
+	}
+	if h.Schema != Schema {
+		return fmt.Errorf("%w: schema is %q, expected %q", ErrFormat, h.Schema, Schema)
+	}
+	return nil
+}
+
+// rules are what every history keeps: indexes count up, time never decreases, a process has at most one operation open.
+type rules struct {
+	next int
+	last time.Duration
+	open map[process]*opened
+}
+
+type process struct {
+	client string
+	thread int
+	number int
+}
+
+type opened struct {
+	f     F
+	grant int
+	index int
+}
+
+func newRules() *rules { return &rules{open: map[process]*opened{}} }
+
+func (r *rules) check(op *Op) error {
+	if op.Index != r.next {
+		return fmt.Errorf("%w: index is %d, expected %d", ErrFormat, op.Index, r.next)
+	}
+	if op.Time < r.last {
+		return fmt.Errorf("%w: time runs backwards, from %v to %v", ErrFormat, r.last, op.Time)
+	}
+	r.next, r.last = op.Index+1, op.Time
+	p := process{op.Client, op.Thread, op.Process}
+	switch {
+	case op.Type == Invoke:
+		if o := r.open[p]; o != nil {
+			return fmt.Errorf("%w: %s (process %d) begins %s while its %s of index %d is open", ErrFormat, op.Client, op.Process, op.F, o.f, o.index)
+		}
+		r.open[p] = &opened{op.F, op.Grant, op.Index}
+	case op.Completes():
+		o := r.open[p]
+		if o == nil || o.f != op.F {
+			return fmt.Errorf("%w: %s (process %d) ends a %s that it did not begin", ErrFormat, op.Client, op.Process, op.F)
+		}
+		delete(r.open, p)
+	}
+	return nil
+}
