@@ -1,0 +1,124 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// childAttr: a group of its own, and death when the thread that forked it ends.
+func childAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// awaitExit returns when pid has ended, and leaves it to be reaped.
+func awaitExit(pid int) {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+func snapshot() ([]entry, error) {
+	d, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	var table []entry
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		if e, ok := readStat(pid); ok {
+			table = append(table, e)
+		}
+	}
+	return table, nil
+}
+
+func startOf(pid int) string {
+	e, _ := readStat(pid)
+	return e.start
+}
+
+// readStat reads /proc/PID/stat (proc(5)): after the name in brackets, state is field 3, the parent 4, the group 5 and
+// the start 22.
+func readStat(pid int) (entry, bool) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return entry{}, false
+	}
+	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	if len(f) < 20 {
+		return entry{}, false
+	}
+	parent, err1 := strconv.Atoi(f[1])
+	group, err2 := strconv.Atoi(f[2])
+	if err1 != nil || err2 != nil {
+		return entry{}, false
+	}
+	dead := f[0] == "Z" || f[0] == "X"
+	return entry{identity: identity{pid, f[19]}, parent: parent, group: group, dead: dead}, true
+}
+
+func stopped(pid int) bool {
+	for _, s := range threadStates(pid) {
+		if !strings.ContainsRune("TtZX", s) {
+			return false
+		}
+	}
+	return true
+}
+
+func anyStopped(pid int) bool {
+	for _, s := range threadStates(pid) {
+		if s == 'T' {
+			return true
+		}
+	}
+	return false
+}
+
+func threadStates(pid int) []rune {
+	dir := fmt.Sprintf("/proc/%d/task", pid)
+	tasks, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // it has ended
+	}
+	var states []rune
+	for _, t := range tasks {
+		b, err := os.ReadFile(dir + "/" + t.Name() + "/stat")
+		if i := bytes.LastIndexByte(b, ')'); err == nil && i >= 0 && i+2 < len(b) {
+			states = append(states, rune(b[i+2]))
+		}
+	}
+	return states
+}
+
+// marked says whether pid was started with that NAME=VALUE in its environment.
+func marked(pid int, mark string) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil || !bytes.Contains(b, []byte(mark)) {
+		return false
+	}
+	for _, v := range bytes.Split(b, []byte{0}) {
+		if string(v) == mark {
+			return true
+		}
+	}
+	return false
+}

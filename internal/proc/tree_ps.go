@@ -1,0 +1,70 @@
+//go:build unix && !linux
+
+package proc
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// childAttr: a group of its own. There is no death signal here.
+func childAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+func awaitExit(int) {}
+
+func snapshot() ([]entry, error) { return ps("-ax") }
+
+func startOf(pid int) string {
+	table, err := ps("-p", strconv.Itoa(pid))
+	if err != nil || len(table) != 1 {
+		return ""
+	}
+	return table[0].start
+}
+
+func stopped(pid int) bool    { s := state(pid); return s == "" || strings.ContainsAny(s[:1], "TZ") }
+func anyStopped(pid int) bool { return strings.HasPrefix(state(pid), "T") }
+
+// marked: the environment of other processes isn't read here.
+func marked(int, string) bool { return false }
+
+func treeListens(identity, int) (listens, known bool) { return false, false }
+
+// Owner doesn't know on this platform.
+func Owner(int) string { return "" }
+
+func state(pid int) string {
+	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func ps(which ...string) ([]entry, error) {
+	out, err := exec.Command("ps", append(which, "-o", "pid=,ppid=,pgid=,stat=,lstart=")...).Output()
+	if err != nil {
+		return nil, fmt.Errorf("run ps: %w", err)
+	}
+	var table []entry
+	for s := bufio.NewScanner(bytes.NewReader(out)); s.Scan(); {
+		f := strings.Fields(s.Text())
+		if len(f) < 5 {
+			continue
+		}
+		pid, err1 := strconv.Atoi(f[0])
+		parent, err2 := strconv.Atoi(f[1])
+		group, err3 := strconv.Atoi(f[2])
+		if err1 != nil || err2 != nil || err3 != nil {
+			continue
+		}
+		id := identity{pid, strings.Join(f[4:], "-")}
+		table = append(table, entry{identity: id, parent: parent, group: group, dead: strings.HasPrefix(f[3], "Z")})
+	}
+	return table, nil
+}

@@ -1,0 +1,27 @@
+//go:build !unix
+
+package proc
+
+import "syscall"
+
+const (
+	supported = false
+	sigStop   = syscall.Signal(0)
+	sigCont   = syscall.Signal(0)
+	sigKill   = syscall.SIGKILL
+)
+
+func childAttr() *syscall.SysProcAttr                 { return nil }
+func apartAttr() *syscall.SysProcAttr                 { return nil }
+func awaitExit(int)                                   {}
+func killGroup(int)                                   {}
+func send(int, syscall.Signal) error                  { return ErrUnsupported }
+func snapshot() ([]entry, error)                      { return nil, ErrUnsupported }
+func startOf(int) string                              { return "" }
+func stopped(int) bool                                { return false }
+func anyStopped(int) bool                             { return false }
+func marked(int, string) bool                         { return false }
+func treeListens(identity, int) (listens, known bool) { return false, false }
+
+// Owner doesn't know on this platform.
+func Owner(int) string { return "" }
