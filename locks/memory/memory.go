@@ -1,0 +1,201 @@
+// Package memory holds locks in the harness's own process: the correct controls. They are not distributed, and say so;
+// they know no server, no link and no other process.
+package memory
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/locktest/locktest/locks"
+)
+
+// table is the lock service: which grant holds which name. One serves all clients of a run.
+type table struct {
+	mu    sync.Mutex
+	names map[string]*entry
+	seq   int // of owner values
+}
+
+// entry is one lock. A holder whose lease ended is no holder, whether or not anybody looked.
+type entry struct {
+	holder  *grant
+	token   locks.Token   // the last one granted
+	changed chan struct{} // closed when the holder changes, nil while nobody waits
+}
+
+func newTable() *table { return &table{names: map[string]*entry{}} }
+
+// owner makes a value that no other grant of the table has.
+func (t *table) owner(client string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.seq++
+	return client + "-" + strconv.Itoa(t.seq)
+}
+
+// client of a table.
+type client struct {
+	table *table
+	name  string
+	lease bool
+}
+
+func (c *client) Close() error { return nil }
+
+// Acquire waits for the lock in no order: whoever wakes first gets it.
+func (c *client) Acquire(ctx context.Context, r locks.Request) (locks.Lock, error) {
+	g := &grant{table: c.table, name: r.Name, owner: c.table.owner(c.name)}
+	if c.lease {
+		g.ttl, g.lost = r.TTL, make(chan struct{})
+	}
+	var limit <-chan time.Time // made when first needed: a lock that is free costs no timer
+	for {
+		changed, expires, ok := c.table.try(g)
+		if ok {
+			return g, nil
+		}
+		if r.Wait <= 0 {
+			return nil, locks.ErrHeld
+		}
+		if limit == nil {
+			t := time.NewTimer(r.Wait)
+			defer t.Stop()
+			limit = t.C
+		}
+		if !c.table.await(ctx, changed, expires, limit) {
+			return nil, locks.ErrHeld // nothing is queued for g: giving up is certain
+		}
+	}
+}
+
+// await returns false when the wait has ended.
+func (t *table) await(ctx context.Context, changed <-chan struct{}, expires time.Time, limit <-chan time.Time) bool {
+	var expiry <-chan time.Time
+	if !expires.IsZero() {
+		timer := time.NewTimer(time.Until(expires))
+		defer timer.Stop()
+		expiry = timer.C
+	}
+	select {
+	case <-changed:
+		return true
+	case <-expiry:
+		return true
+	case <-limit:
+		return false
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// try grants the lock to g, or says what to wait for.
+func (t *table) try(g *grant) (changed <-chan struct{}, expires time.Time, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.names[g.name]
+	if e == nil {
+		e = &entry{}
+		t.names[g.name] = e
+	}
+	now := time.Now()
+	if h := e.holder; h != nil && !h.expired(now) {
+		if e.changed == nil {
+			e.changed = make(chan struct{})
+		}
+		return e.changed, h.until, false
+	}
+	e.token++
+	g.token = e.token
+	g.begin(now)
+	e.holder = g
+	return nil, time.Time{}, true
+}
+
+// held returns whether g still holds; the table is locked.
+func (t *table) held(g *grant, now time.Time) bool {
+	return t.names[g.name].holder == g && !g.expired(now)
+}
+
+// grant is one hold. Its fields but lost change only under the table's lock.
+type grant struct {
+	table *table
+	name  string
+	owner string
+	token locks.Token
+	ttl   time.Duration // 0: it never expires
+	until time.Time
+	timer *time.Timer // closes lost at the lease's end
+	lost  chan struct{}
+	once  sync.Once
+}
+
+func (g *grant) begin(now time.Time) {
+	if g.ttl <= 0 {
+		return
+	}
+	g.until = now.Add(g.ttl)
+	if g.timer != nil {
+		g.timer.Stop()
+	}
+	g.timer = time.AfterFunc(g.ttl, g.lose)
+}
+
+func (g *grant) expired(now time.Time) bool { return g.ttl > 0 && !now.Before(g.until) }
+
+// lose tells the holder, unless it was extended or released since.
+func (g *grant) lose() {
+	g.table.mu.Lock()
+	gone := g.expired(time.Now())
+	g.table.mu.Unlock()
+	if gone {
+		g.once.Do(func() { close(g.lost) })
+	}
+}
+
+func (g *grant) Owner() string         { return g.owner }
+func (g *grant) Token() locks.Token    { return g.token }
+func (g *grant) TTL() time.Duration    { return g.ttl }
+func (g *grant) Lost() <-chan struct{} { return g.lost }
+
+func (g *grant) ValidUntil() time.Time {
+	g.table.mu.Lock()
+	defer g.table.mu.Unlock()
+	return g.until
+}
+
+// Release frees the lock if g still holds it.
+func (g *grant) Release(context.Context) error {
+	g.table.mu.Lock()
+	defer g.table.mu.Unlock()
+	if !g.table.held(g, time.Now()) {
+		return locks.ErrNotHeld
+	}
+	if g.timer != nil {
+		g.timer.Stop()
+	}
+	e := g.table.names[g.name]
+	e.holder = nil
+	if e.changed != nil {
+		close(e.changed)
+		e.changed = nil
+	}
+	return nil
+}
+
+// leased is a grant that can be extended.
+type leased struct{ *grant }
+
+// Extend moves the end of the lease to ttl from now, if g still holds.
+func (g leased) Extend(_ context.Context, ttl time.Duration) error {
+	g.table.mu.Lock()
+	defer g.table.mu.Unlock()
+	now := time.Now()
+	if !g.table.held(g.grant, now) {
+		return locks.ErrNotHeld
+	}
+	g.ttl = ttl
+	g.begin(now)
+	return nil
+}

@@ -1,0 +1,59 @@
+package redis
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/locktest/locktest/locks"
+)
+
+// driftFactor is the share of a lease that is given up for clocks that run at different rates, as in the Redlock
+// algorithm (redis.io, "Distributed Locks with Redis").
+const driftFactor = 0.01
+
+// drift is what is taken off the validity of a lease of ttl: the factor, and 2 ms for Redis's expiry of 1 ms precision.
+func drift(ttl time.Duration) time.Duration {
+	return time.Duration(driftFactor*float64(ttl)) + 2*time.Millisecond
+}
+
+// Options of the locks in this package. Zero values are the defaults.
+type Options struct {
+	// Timeout of one command. Default: the TTL for redis/single, a tenth of it but at least 50 ms for redis/redlock.
+	Timeout time.Duration
+	// Retry is the mean time between two tries while waiting. Default 10 ms for redis/single, 20 ms for redis/redlock.
+	Retry time.Duration
+}
+
+// OptionNames are the names that a scenario can give under lock.options.
+func OptionNames() []string { return []string{"retry", "timeout"} }
+
+// ParseOptions reads lock.options of a scenario.
+func ParseOptions(m map[string]string) (Options, error) {
+	var o Options
+	for name, to := range map[string]*time.Duration{"timeout": &o.Timeout, "retry": &o.Retry} {
+		text, ok := m[name]
+		if !ok {
+			continue
+		}
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 {
+			return Options{}, fmt.Errorf("option %s: %q is not a duration above zero, such as 50ms", name, text)
+		}
+		*to = d
+	}
+	return o, nil
+}
+
+// newOwner makes the value that tells one acquire from every other.
+func newOwner(t locks.Target) string {
+	return fmt.Sprintf("%s-%016x", t.Client, t.Rand.Uint64())
+}
+
+// jitter draws a pause of half to one and a half of mean.
+func jitter(r *rand.Rand, mean time.Duration) time.Duration {
+	return mean/2 + time.Duration(r.Int64N(int64(mean)+1))
+}
+
+// millis is ttl in whole milliseconds, at least 1, as Redis counts it.
+func millis(ttl time.Duration) int64 { return max(1, ttl.Milliseconds()) }

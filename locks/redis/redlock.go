@@ -1,0 +1,228 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/locks"
+	"github.com/locktest/locktest/locks/internal/redisconn"
+)
+
+// Redlock is redis/redlock: the same key set on 3 to 9 independent servers, granted by a majority, valid for the TTL less
+// the time that it took and a drift (redis.io, "Distributed Locks with Redis"). It has no fencing tokens.
+type Redlock struct{ options Options }
+
+// NewRedlock makes the provider.
+func NewRedlock(o Options) *Redlock { return &Redlock{o} }
+
+// Claims of leases of ttl. A release that answers OK says that a majority no longer has the key, not that one had it.
+func (r *Redlock) Claims(ttl time.Duration) locks.Claims {
+	return locks.Claims{Expiry: history.Lease, TTL: ttl, Tokens: history.NoTokens, OwnerChecked: true, Validity: true,
+		Drift: driftFactor, Distributed: true}
+}
+
+// Open makes a client of 3 to 9 addresses. Nothing is dialed before the first acquire.
+func (r *Redlock) Open(_ context.Context, t locks.Target) (locks.Client, error) {
+	if n := len(t.Addrs); n < 3 || n > 9 {
+		return nil, fmt.Errorf("redis/redlock: %d nodes, expected 3 to 9", n)
+	}
+	return &redlockClient{target: t, options: r.options, conns: map[time.Duration][]*redis.Client{}}, nil
+}
+
+type redlockClient struct {
+	target  locks.Target
+	options Options
+
+	mu    sync.Mutex
+	conns map[time.Duration][]*redis.Client // by command timeout
+}
+
+// nodes returns a connection pool for each server. A command to one node is given up early: waiting for a node that
+// doesn't answer uses up the lease.
+func (c *redlockClient) nodes(ttl time.Duration) []*redis.Client {
+	timeout := c.options.Timeout
+	if timeout == 0 {
+		timeout = max(ttl/10, 50*time.Millisecond)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conns[timeout] == nil {
+		for _, addr := range c.target.Addrs {
+			c.conns[timeout] = append(c.conns[timeout], redisconn.Open(c.target, addr, timeout))
+		}
+	}
+	return c.conns[timeout]
+}
+
+func (c *redlockClient) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var errs []error
+	for _, nodes := range c.conns {
+		for _, node := range nodes {
+			errs = append(errs, node.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Acquire tries until r.Wait has passed, with a pause of random length between two tries, so that clients that took some
+// nodes each don't meet again.
+func (c *redlockClient) Acquire(ctx context.Context, r locks.Request) (locks.Lock, error) {
+	retry := c.options.Retry
+	if retry == 0 {
+		retry = 20 * time.Millisecond
+	}
+	deadline := time.Now().Add(r.Wait)
+	for {
+		lock, err := c.try(ctx, r)
+		if !errors.Is(err, locks.ErrHeld) {
+			return lock, err
+		}
+		pause := jitter(c.target.Rand, retry)
+		if time.Now().Add(pause).After(deadline) || !redisconn.Sleep(ctx, pause) {
+			return nil, locks.ErrHeld
+		}
+	}
+}
+
+func (c *redlockClient) try(ctx context.Context, r locks.Request) (locks.Lock, error) {
+	nodes := c.nodes(r.TTL)
+	g := &redlock{nodes: nodes, key: Key(r.Name), owner: newOwner(c.target), ttl: r.TTL}
+	sent := time.Now()
+	answers := each(nodes, func(n *redis.Client) error {
+		err := n.SetArgs(ctx, g.key, g.owner, redis.SetArgs{Mode: "NX", TTL: time.Duration(millis(r.TTL)) * time.Millisecond}).Err()
+		if errors.Is(err, redis.Nil) {
+			return locks.ErrHeld
+		}
+		return redisconn.Classify(err)
+	})
+	granted := count(answers, func(err error) bool { return err == nil })
+	g.renew(sent, r.TTL)
+	if granted >= quorum(len(nodes)) && time.Now().Before(g.ValidUntil()) {
+		return g, nil
+	}
+	return g.giveUp(ctx, answers, granted)
+}
+
+// giveUp releases every node and says what is certain. A node whose answer to the SET is unknown may still carry it out
+// later, whatever it says to the release.
+func (g *redlock) giveUp(ctx context.Context, answers []error, granted int) (locks.Lock, error) {
+	released := g.releaseAll(locks.Cleanup(ctx))
+	free, held := 0, 0
+	for i, err := range answers {
+		if locks.Definite(err) || err == nil && (released[i] == nil || errors.Is(released[i], locks.ErrNotHeld)) {
+			free++
+		}
+		if errors.Is(err, locks.ErrHeld) {
+			held++
+		}
+	}
+	n := len(answers)
+	switch {
+	case free <= n-quorum(n):
+		return g, fmt.Errorf("%d of %d nodes granted it, %d gave no certain answer", granted, n, n-free)
+	case held > 0 || granted > 0: // refused, or the time was used up, or split among several clients
+		return nil, locks.ErrHeld
+	}
+	return nil, fmt.Errorf("%w: no node of %d could be asked", locks.ErrUnavailable, n)
+}
+
+func quorum(n int) int { return n/2 + 1 }
+
+// each runs do for all nodes at once and returns their errors in order.
+func each(nodes []*redis.Client, do func(*redis.Client) error) []error {
+	errs := make([]error, len(nodes))
+	var wg sync.WaitGroup
+	for i, n := range nodes {
+		wg.Go(func() { errs[i] = do(n) })
+	}
+	wg.Wait()
+	return errs
+}
+
+func count(errs []error, is func(error) bool) int {
+	n := 0
+	for _, err := range errs {
+		if is(err) {
+			n++
+		}
+	}
+	return n
+}
+
+// redlock is one grant.
+type redlock struct {
+	nodes []*redis.Client
+	key   string
+	owner string
+	ttl   time.Duration
+
+	mu    sync.Mutex
+	until time.Time
+}
+
+func (g *redlock) Owner() string         { return g.owner }
+func (g *redlock) Token() locks.Token    { return 0 }
+func (g *redlock) TTL() time.Duration    { return g.ttl }
+func (g *redlock) Lost() <-chan struct{} { return nil }
+
+func (g *redlock) ValidUntil() time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.until
+}
+
+func (g *redlock) renew(sent time.Time, ttl time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.until = sent.Add(ttl - drift(ttl))
+}
+
+// Release deletes the key wherever it is this grant's. It is certain once no majority can have it any more.
+func (g *redlock) Release(ctx context.Context) error {
+	return g.decide(g.releaseAll(ctx))
+}
+
+func (g *redlock) releaseAll(ctx context.Context) []error {
+	return each(g.nodes, func(n *redis.Client) error {
+		return one(releaseScript.Run(ctx, n, []string{g.key}, g.owner).Int64())
+	})
+}
+
+// decide: nil or ErrNotHeld once a majority answered, by whether any node of it still had the key.
+func (g *redlock) decide(answers []error) error {
+	had := count(answers, func(err error) bool { return err == nil })
+	hadNot := count(answers, func(err error) bool { return errors.Is(err, locks.ErrNotHeld) })
+	switch need := quorum(len(answers)); {
+	case hadNot >= need:
+		return locks.ErrNotHeld
+	case had+hadNot >= need:
+		return nil
+	}
+	return fmt.Errorf("%d of %d nodes answered: %v", had+hadNot, len(answers), errors.Join(answers...)) // %v: some answers are definite, the whole is not
+}
+
+// Extend starts the lease anew on a majority.
+func (g *redlock) Extend(ctx context.Context, ttl time.Duration) error {
+	sent := time.Now()
+	answers := each(g.nodes, func(n *redis.Client) error {
+		return one(extendScript.Run(ctx, n, []string{g.key}, g.owner, millis(ttl)).Int64())
+	})
+	extended := count(answers, func(err error) bool { return err == nil })
+	refused := count(answers, func(err error) bool { return errors.Is(err, locks.ErrNotHeld) })
+	switch need := quorum(len(answers)); {
+	case extended >= need && time.Now().Before(sent.Add(ttl-drift(ttl))):
+		g.renew(sent, ttl)
+		return nil
+	case refused > len(answers)-need:
+		return locks.ErrNotHeld
+	}
+	return fmt.Errorf("%d of %d nodes extended it: %v", extended, len(answers), errors.Join(answers...))
+}
