@@ -1,0 +1,132 @@
+package clients
+
+import (
+	"context"
+	"sync"
+
+	"github.com/locktest/locktest/locks"
+)
+
+// Shared is a client in the harness's own process. A pause or a kill acts between its steps: nothing is signalled.
+type Shared struct {
+	name string
+	open func(ctx context.Context) (locks.Client, error)
+	tell func(Event)
+
+	mu      sync.Mutex
+	session *session
+	dead    bool
+	died    chan struct{} // closed by Kill, made anew by Restart
+	paused  int           // how often, less how often resumed
+	gate    chan struct{} // closed while not paused
+}
+
+// NewShared opens the client. Events go to tell, from any goroutine.
+func NewShared(ctx context.Context, name string, open func(ctx context.Context) (locks.Client, error), tell func(Event)) (*Shared, error) {
+	c := &Shared{name: name, open: open, tell: tell, gate: make(chan struct{}), died: make(chan struct{})}
+	close(c.gate)
+	client, err := open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.session = newSession(name, client, tell)
+	return c, nil
+}
+
+// Name is c1, c2, …
+func (c *Shared) Name() string { return c.name }
+
+// Do waits while the client is paused, before the request and before its reply.
+func (c *Shared) Do(ctx context.Context, r Request) (Reply, error) {
+	session, err := c.pass(ctx, nil)
+	if err != nil {
+		return Reply{}, err
+	}
+	reply := session.do(ctx, r)
+	if _, err := c.pass(ctx, session); err != nil {
+		return Reply{}, err
+	}
+	return reply, nil
+}
+
+// pass waits until the client is not paused and returns its session, which must still be was, if that is given.
+func (c *Shared) pass(ctx context.Context, was *session) (*session, error) {
+	for {
+		c.mu.Lock()
+		session, dead, gate, died := c.session, c.dead, c.gate, c.died
+		c.mu.Unlock()
+		if dead || was != nil && session != was {
+			return nil, ErrDead
+		}
+		select {
+		case <-gate:
+			return session, nil
+		default:
+		}
+		select {
+		case <-gate:
+		case <-died:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// Pause stops the client before its next step.
+func (c *Shared) Pause(context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.paused++; c.paused == 1 {
+		c.gate = make(chan struct{})
+	}
+	return nil
+}
+
+// Resume ends one Pause.
+func (c *Shared) Resume(context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.paused == 0 {
+		return nil
+	}
+	if c.paused--; c.paused == 0 {
+		close(c.gate)
+	}
+	return nil
+}
+
+// Kill abandons what the client holds, unreleased.
+func (c *Shared) Kill(context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.dead {
+		c.dead = true
+		c.session.abandon()
+		close(c.died)
+	}
+	return nil
+}
+
+// Restart opens a new client of the same name.
+func (c *Shared) Restart(ctx context.Context) error {
+	client, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.session, c.dead, c.died = newSession(c.name, client, c.tell), false, make(chan struct{})
+	if c.paused > 0 {
+		c.paused = 0
+		close(c.gate)
+	}
+	return nil
+}
+
+// Close closes the lock's client.
+func (c *Shared) Close() error {
+	c.mu.Lock()
+	session := c.session
+	c.mu.Unlock()
+	return session.close()
+}
