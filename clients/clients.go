@@ -16,6 +16,8 @@ type Client interface {
 	// Do sends a request and returns the reply, however late. ErrDead: the client was killed or has ended, and whatever
 	// it was doing may have taken effect. *AdapterError: the client is at fault. Otherwise ctx's error.
 	Do(ctx context.Context, r Request) (Reply, error)
+	// Await returns nil once the client lives, at once if it does.
+	Await(ctx context.Context) error
 }
 
 // ErrDead says that the client doesn't live any more.

@@ -37,7 +37,8 @@ type Process struct {
 	config ProcessConfig
 
 	mu     sync.Mutex
-	life   *life // the running process
+	life   *life         // the running process
+	alive  chan struct{} // closed while it answers
 	nextID int64
 	rubble int // lines that were no messages
 }
@@ -64,7 +65,7 @@ type interval struct{ from, to time.Time }
 
 // StartProcess starts the client and waits for its hello.
 func StartProcess(ctx context.Context, c ProcessConfig) (*Process, error) {
-	p := &Process{config: c}
+	p := &Process{config: c, alive: make(chan struct{})}
 	if err := p.start(ctx); err != nil {
 		return nil, err
 	}
@@ -90,7 +91,20 @@ func (p *Process) start(ctx context.Context) error {
 		p.end(l)
 		return err
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !l.killed {
+		close(p.alive)
+	}
 	return nil
+}
+
+// Await returns once the client lives. A client that died by itself never does again.
+func (p *Process) Await(ctx context.Context) error {
+	p.mu.Lock()
+	alive := p.alive
+	p.mu.Unlock()
+	return await(ctx, alive)
 }
 
 // greet sends hello, whose reply has to come within helloLimit: some languages start slowly.
@@ -299,7 +313,9 @@ func (p *Process) Resume(ctx context.Context) error {
 func (p *Process) Kill(ctx context.Context) error {
 	p.mu.Lock()
 	l := p.life
-	l.killed = true
+	if !l.killed {
+		l.killed, p.alive = true, make(chan struct{})
+	}
 	select {
 	case <-l.over:
 	default:

@@ -19,12 +19,14 @@ type Shared struct {
 	died    chan struct{} // closed by Kill, made anew by Restart
 	paused  int           // how often, less how often resumed
 	gate    chan struct{} // closed while not paused
+	alive   chan struct{} // closed while not dead
 }
 
 // NewShared opens the client. Events go to tell, from any goroutine.
 func NewShared(ctx context.Context, name string, open func(ctx context.Context) (locks.Client, error), tell func(Event)) (*Shared, error) {
-	c := &Shared{name: name, open: open, tell: tell, gate: make(chan struct{}), died: make(chan struct{})}
+	c := &Shared{name: name, open: open, tell: tell, gate: make(chan struct{}), died: make(chan struct{}), alive: make(chan struct{})}
 	close(c.gate)
+	close(c.alive)
 	client, err := open(ctx)
 	if err != nil {
 		return nil, err
@@ -72,6 +74,23 @@ func (c *Shared) pass(ctx context.Context, was *session) (*session, error) {
 	}
 }
 
+// Await returns once the client lives.
+func (c *Shared) Await(ctx context.Context) error {
+	c.mu.Lock()
+	alive := c.alive
+	c.mu.Unlock()
+	return await(ctx, alive)
+}
+
+func await(ctx context.Context, alive <-chan struct{}) error {
+	select {
+	case <-alive:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // Pause stops the client before its next step.
 func (c *Shared) Pause(context.Context) error {
 	c.mu.Lock()
@@ -103,6 +122,7 @@ func (c *Shared) Kill(context.Context) error {
 		c.dead = true
 		c.session.abandon()
 		close(c.died)
+		c.alive = make(chan struct{})
 	}
 	return nil
 }
@@ -115,7 +135,11 @@ func (c *Shared) Restart(ctx context.Context) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.dead {
+		return client.Close()
+	}
 	c.session, c.dead, c.died = newSession(c.name, client, c.tell), false, make(chan struct{})
+	close(c.alive)
 	if c.paused > 0 {
 		c.paused = 0
 		close(c.gate)

@@ -1,0 +1,89 @@
+package workloads
+
+import (
+	"encoding/json"
+	"strconv"
+	"sync"
+
+	"github.com/locktest/locktest/history"
+)
+
+// Resource is the guarded resource in the harness: a number with a version. It records each decision while it decides, so
+// that the history has them in their true order.
+type Resource struct {
+	name     string
+	check    string // history.IgnoresToken, …
+	recorder Recorder
+
+	mu      sync.Mutex
+	version int64 // 0: never written
+	n       int64
+	mark    uint64 // the highest token seen
+}
+
+// NewResource makes one that was never written.
+func NewResource(name, check string, r Recorder) *Resource {
+	return &Resource{name: name, check: check, recorder: r}
+}
+
+// Name is the lock's that guards it.
+func (r *Resource) Name() string { return r.name }
+
+// Describe is what a history's header says of it.
+func (r *Resource) Describe() history.Resource {
+	return history.Resource{Name: r.name, Check: r.check, Store: "harness", Ordered: true}
+}
+
+// Read completes op with the version and the number, or refuses it. A read advances the mark too: else a write of an
+// earlier holder could slip in between a holder's read and its write.
+func (r *Resource) Read(op history.Op) (version, n int64, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.admits(op.Token) {
+		r.refuse(op)
+		return 0, 0, false
+	}
+	op.Type, op.Value, op.Data = history.OK, r.version, number(r.n)
+	r.recorder.Record(op)
+	return r.version, r.n, true
+}
+
+// Write completes op, which makes version op.Value of op.Base, or refuses it.
+func (r *Resource) Write(op history.Op, n int64) (ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.admits(op.Token) || r.check == history.ChecksVersion && op.Base != r.version {
+		r.refuse(op)
+		return false
+	}
+	r.version, r.n = op.Value, n
+	op.Type = history.OK
+	r.recorder.Record(op)
+	return true
+}
+
+// admits takes a token that is equal to or above the highest seen, and writes without a token.
+func (r *Resource) admits(token uint64) bool {
+	if r.check != history.ChecksToken || token == 0 {
+		return true
+	}
+	if token < r.mark {
+		return false
+	}
+	r.mark = token
+	return true
+}
+
+func (r *Resource) refuse(op history.Op) {
+	op.Type, op.Outcome = history.Fail, history.Rejected
+	op.Error = "token " + strconv.FormatUint(op.Token, 10) + " is lower than " + strconv.FormatUint(r.mark, 10)
+	if r.check == history.ChecksVersion {
+		op.Error = "version " + strconv.FormatInt(op.Base, 10) + " is not the current one, " + strconv.FormatInt(r.version, 10)
+	}
+	r.recorder.Record(op)
+}
+
+// number is the payload of a read or a write: {"n":41}.
+func number(n int64) json.RawMessage {
+	return append(strconv.AppendInt([]byte(`{"n":`), n, 10), '}')
+}

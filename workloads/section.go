@@ -1,0 +1,164 @@
+package workloads
+
+import (
+	"context"
+	"time"
+
+	"github.com/locktest/locktest/clients"
+	"github.com/locktest/locktest/history"
+)
+
+// Section is a critical section: what a workload can do while its client holds the lock.
+type Section struct {
+	worker *Worker
+	hold   *hold
+}
+
+// Read reads the guarded resource with the grant's token, in the harness. ok is false where the resource refused it: then
+// the client knows that it is no holder any more.
+func (s *Section) Read() (version, n int64, ok bool) {
+	w, res := s.worker, s.resource()
+	op := w.begin(history.Op{F: history.Read, Resource: res.Name(), Lock: s.hold.lock, Grant: s.hold.grant, Token: s.hold.token})
+	return res.Read(op)
+}
+
+// Write sends the client the write of n on top of the version base; the client's reply, when it comes, is the write.
+// It returns false where the resource refused it or the client knew better than to write.
+func (s *Section) Write(ctx context.Context, base, n int64) (bool, error) {
+	w, res, value := s.worker, s.resource(), s.worker.shared.NextValue()
+	op := w.begin(history.Op{F: history.Write, Resource: res.Name(), Lock: s.hold.lock, Grant: s.hold.grant, Token: s.hold.token, Value: value, Base: base, Data: number(n)})
+	reply, err := w.client.Do(ctx, clients.Request{Op: clients.OpWork, Grant: s.hold.grant, Lock: s.hold.lock, Resource: res.Name(), Base: base, Value: value})
+	op.Error = reply.Error
+	switch {
+	case err != nil || reply.Result == clients.Unknown || reply.Result == clients.Unavailable:
+		// The resource is in the harness and no reply reached it: nothing was written.
+		w.end(op, result{Type: history.Fail})
+		return false, err
+	case reply.Result != clients.OK:
+		w.end(op, result{history.Fail, history.NotHeld})
+		w.lost(s.hold, reply.Error)
+		return false, nil
+	}
+	return res.Write(op, n), nil
+}
+
+// Hold keeps the lock for d, extending the lease on the way if the workload does that. It returns false once the client
+// knows that it lost the lock.
+func (s *Section) Hold(ctx context.Context, d time.Duration) (bool, error) {
+	end := time.Now().Add(d)
+	for {
+		left := time.Until(end)
+		step := left
+		if every := s.worker.config.Extend; every > 0 && every < left {
+			step = every
+		}
+		if held := s.keep(ctx, step); !held || ctx.Err() != nil {
+			return held, ctx.Err()
+		}
+		if step == left || !time.Now().Before(end) {
+			return true, nil
+		}
+		if held, err := s.extend(ctx); !held || err != nil {
+			return held, err
+		}
+	}
+}
+
+// HoldTime draws how long to hold.
+func (s *Section) HoldTime() time.Duration { return s.worker.config.Hold.draw(s.worker.rand) }
+
+func (s *Section) resource() *Resource { return s.worker.shared.Resources[s.hold.lock] }
+
+// keep waits for d, unless the lock is lost before.
+func (s *Section) keep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return !closed(s.hold.lost)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return !closed(s.hold.lost)
+	case <-s.hold.lost:
+		return false
+	case <-ctx.Done():
+		return true
+	}
+}
+
+// extend returns false where the lease is certainly gone. An unknown answer leaves the belief as it was.
+func (s *Section) extend(ctx context.Context) (bool, error) {
+	w := s.worker
+	w.shared.Watch(Extending, w.client.Name(), s.hold.lock, s.hold.grant)
+	op := w.begin(history.Op{F: history.Extend, Lock: s.hold.lock, Grant: s.hold.grant, TTL: w.config.TTL})
+	reply, err := w.client.Do(ctx, clients.Request{Op: clients.OpExtend, Grant: s.hold.grant, Lock: s.hold.lock, TTL: w.config.TTL})
+	op.Error = reply.Error
+	r := outcome(reply.Result, err, history.NotHeld)
+	if r.Type == history.OK {
+		if reply.TTL > 0 {
+			op.TTL = reply.TTL
+		}
+		op.Valid = w.shared.Recorder.Since(reply.Until)
+	}
+	w.end(op, r)
+	if r.Outcome == history.NotHeld {
+		w.lost(s.hold, "extend: "+reply.Error)
+		return false, nil
+	}
+	return true, err
+}
+
+// readOnly is the section of a drain.
+func readOnly(_ context.Context, s *Section) error {
+	if s.resource() != nil {
+		s.Read()
+	}
+	return nil
+}
+
+// Mutex only holds.
+type Mutex struct{}
+
+func (Mutex) Name() string       { return "mutex" }
+func (Mutex) UsesResource() bool { return false }
+
+// Section holds for the time that was drawn.
+func (Mutex) Section(ctx context.Context, s *Section) error {
+	_, err := s.Hold(ctx, s.HoldTime())
+	return err
+}
+
+// Counter reads n, thinks, and writes n+1. Two sections on one version are a lost update.
+type Counter struct{}
+
+func (Counter) Name() string       { return "counter" }
+func (Counter) UsesResource() bool { return true }
+
+// Section adds one.
+func (Counter) Section(ctx context.Context, s *Section) error {
+	return readHoldWrite(ctx, s, func(n, _ int64) int64 { return n + 1 })
+}
+
+// Register reads, thinks, and writes a value of its own.
+type Register struct{}
+
+func (Register) Name() string       { return "register" }
+func (Register) UsesResource() bool { return true }
+
+// Section writes the grant's number.
+func (Register) Section(ctx context.Context, s *Section) error {
+	return readHoldWrite(ctx, s, func(_, grant int64) int64 { return grant })
+}
+
+func readHoldWrite(ctx context.Context, s *Section, next func(n, grant int64) int64) error {
+	version, n, ok := s.Read()
+	if !ok {
+		return nil
+	}
+	held, err := s.Hold(ctx, s.HoldTime())
+	if !held || err != nil {
+		return err
+	}
+	_, err = s.Write(ctx, version, next(n, int64(s.hold.grant)))
+	return err
+}

@@ -1,0 +1,271 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/locktest/locktest/clients"
+	"github.com/locktest/locktest/history"
+)
+
+// Worker drives one client through a workload and records it.
+type Worker struct {
+	client   Doer
+	config   Config
+	shared   Shared
+	workload Workload
+	rand     *rand.Rand
+	process  int
+
+	mu      sync.Mutex
+	current *hold // what the client believes it holds
+}
+
+// NewWorker makes a worker; rnd is its own.
+func NewWorker(c Doer, w Workload, config Config, shared Shared, rnd *rand.Rand) *Worker {
+	return &Worker{client: c, workload: w, config: config, shared: shared, rand: rnd, process: 1}
+}
+
+// hold is a grant from its reply to its end.
+type hold struct {
+	lock  string
+	grant int
+	token uint64
+	lost  chan struct{}
+	once  sync.Once
+}
+
+// Run goes from one acquire to the next until stop is closed; then it ends what it has begun. When ctx ends it gives up at
+// once, and what is open stays unknown.
+func (w *Worker) Run(ctx context.Context, stop <-chan struct{}) error {
+	for ctx.Err() == nil && !closed(stop) {
+		lock := w.config.Locks[w.rand.IntN(len(w.config.Locks))]
+		err := w.once(ctx, lock, w.config.Wait, w.workload.Section)
+		if errors.Is(err, clients.ErrDead) {
+			err = w.revive(ctx, stop)
+		}
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		w.pause(stop, w.config.Think.draw(w.rand))
+	}
+	return nil
+}
+
+// Drain acquires and releases each lock once, waiting for up to wait, and reads its resource. A client that is dead is
+// left alone: its missing acquire is seen by whoever judges.
+func (w *Worker) Drain(ctx context.Context, wait time.Duration) error {
+	for _, lock := range w.config.Locks {
+		err := w.once(ctx, lock, wait, readOnly)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, clients.ErrDead) {
+			return err
+		}
+	}
+	return nil
+}
+
+// once is one acquire and all that follows from it.
+func (w *Worker) once(ctx context.Context, lock string, wait time.Duration, section func(context.Context, *Section) error) error {
+	h, err := w.acquire(ctx, lock, wait)
+	if h == nil || err != nil {
+		return err
+	}
+	err = section(ctx, &Section{worker: w, hold: h})
+	if err == nil {
+		w.shared.Watch(Releasing, w.client.Name(), lock, h.grant)
+		w.let(h)
+		err = w.release(ctx, h.lock, h.grant)
+	}
+	if w.let(h) { // the section ended early: the client died, or the run did
+		w.shared.Watch(Ended, w.client.Name(), lock, h.grant)
+	}
+	return err
+}
+
+// acquire returns nil where there is no grant.
+func (w *Worker) acquire(ctx context.Context, lock string, wait time.Duration) (*hold, error) {
+	name, grant := w.client.Name(), w.shared.NextGrant()
+	w.shared.Watch(Waiting, name, lock, grant)
+	op := w.begin(history.Op{F: history.Acquire, Lock: lock, Grant: grant, Mode: w.config.Mode, Permits: w.config.Permits, TTL: w.config.TTL})
+	h := &hold{lock: lock, grant: grant, lost: make(chan struct{})}
+	w.take(h) // a loss may be told before the reply is recorded
+	reply, err := w.client.Do(ctx, clients.Request{Op: clients.OpAcquire, Grant: grant, Lock: lock, TTL: w.config.TTL, Wait: wait, Mode: w.config.Mode, Permit: w.config.Permits})
+	op.Owner, op.Error = reply.Owner, reply.Error
+	if err != nil || reply.Result != clients.OK {
+		w.let(h)
+		w.end(op, outcome(reply.Result, err, history.Busy))
+		w.shared.Watch(Refused, name, lock, grant)
+		if err == nil && reply.Result == clients.Unknown && reply.Handle {
+			err = w.release(ctx, lock, grant)
+		}
+		return nil, err
+	}
+	if reply.TTL > 0 {
+		op.TTL = reply.TTL
+	}
+	h.token = uint64(reply.Token)
+	op.Token, op.Valid = h.token, w.shared.Recorder.Since(reply.Until)
+	w.end(op, result{Type: history.OK})
+	w.shared.Watch(Acquired, name, lock, grant)
+	return h, nil
+}
+
+// Pauses between two tries to get a definite answer.
+const (
+	firstRetry = 20 * time.Millisecond
+	lastRetry  = 320 * time.Millisecond
+)
+
+// release asks until the answer is definite, or until a lease must have ended long ago.
+func (w *Worker) release(ctx context.Context, lock string, grant int) error {
+	contract := w.shared.Contracts[lock]
+	giveUp := time.Now().Add(2*contract.TTL + time.Second)
+	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
+		op := w.begin(history.Op{F: history.Release, Lock: lock, Grant: grant})
+		reply, err := w.client.Do(ctx, clients.Request{Op: clients.OpRelease, Grant: grant, Lock: lock})
+		op.Error = reply.Error
+		r := outcome(reply.Result, err, history.NotHeld)
+		if r.Type == history.OK && !contract.ReleaseHeld {
+			r.Outcome = history.Gone
+		}
+		w.end(op, r)
+		settled := r.Type == history.OK || r.Outcome == history.NotHeld
+		if err != nil || settled || contract.Expiry != history.NoExpiry && time.Now().After(giveUp) {
+			return err
+		}
+		if !sleep(ctx, pause) {
+			return ctx.Err()
+		}
+	}
+}
+
+// result is how an operation is recorded.
+type result struct {
+	Type    history.Type
+	Outcome history.Outcome
+}
+
+// outcome is the one place where an answer becomes certain or unknown. refusal is what a definite no means here.
+func outcome(r clients.Result, err error, refusal history.Outcome) result {
+	switch {
+	case err != nil:
+		return result{Type: history.Info}
+	case r == clients.OK:
+		return result{Type: history.OK}
+	case r == clients.Busy && refusal == history.Busy, r == clients.Lost && refusal == history.NotHeld:
+		return result{history.Fail, refusal}
+	case r == clients.Unavailable:
+		return result{Type: history.Fail}
+	}
+	return result{Type: history.Info}
+}
+
+// begin records an invocation.
+func (w *Worker) begin(op history.Op) history.Op {
+	op.Client, op.Process, op.Type = w.client.Name(), w.process, history.Invoke
+	w.shared.Recorder.Record(op)
+	return op
+}
+
+// end records a completion. After an unknown one the client goes on as another process.
+func (w *Worker) end(op history.Op, r result) {
+	op.Type, op.Outcome = r.Type, r.Outcome
+	w.shared.Recorder.Record(op)
+	if r.Type == history.Info {
+		w.process++
+	}
+}
+
+func (w *Worker) take(h *hold) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.current = h
+}
+
+// let ends the client's belief in h, and says whether there was one.
+func (w *Worker) let(h *hold) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	was := w.current == h
+	if was {
+		w.current = nil
+	}
+	return was
+}
+
+// Tell takes an event of the client. It may be called from any goroutine.
+func (w *Worker) Tell(e clients.Event) {
+	w.mu.Lock()
+	h := w.current
+	w.mu.Unlock()
+	if h == nil || h.grant != e.Grant {
+		return // it is released already, or was never granted
+	}
+	switch e.Kind {
+	case clients.LostEvent:
+		w.lost(h, "")
+	case clients.Renewed:
+		w.shared.Recorder.Record(history.Op{Client: w.client.Name(), Type: history.Renewed, Lock: h.lock, Grant: h.grant, Valid: w.shared.Recorder.Since(e.Until)})
+	}
+}
+
+// lost records that the client knows. The hold ends here.
+func (w *Worker) lost(h *hold, why string) {
+	h.once.Do(func() {
+		w.shared.Recorder.Record(history.Op{Client: w.client.Name(), Type: history.Lost, Lock: h.lock, Grant: h.grant, Error: why})
+		w.shared.Watch(Ended, w.client.Name(), h.lock, h.grant)
+		close(h.lost)
+	})
+}
+
+// revive waits for the client's next life, or for the end of the workload.
+func (w *Worker) revive(ctx context.Context, stop <-chan struct{}) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	if err := w.client.Await(ctx); err != nil && ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+func (w *Worker) pause(stop <-chan struct{}, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-stop:
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,80 @@
+// Package workloads is what clients do meanwhile: ask for locks, work on the guarded resource while they hold, release,
+// and clean up what is unknown. It records what it does and judges nothing.
+package workloads
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/locktest/locktest/clients"
+	"github.com/locktest/locktest/history"
+)
+
+// Workload is what is done while a lock is held.
+type Workload interface {
+	// Name is the word in a scenario.
+	Name() string
+	// UsesResource says whether sections touch the guarded resource.
+	UsesResource() bool
+	// Section is one critical section. It returns when it ends, the lock is lost, or the client died; an error is a
+	// failed harness or a client at fault.
+	Section(ctx context.Context, s *Section) error
+}
+
+// Config is what a scenario says of the workload.
+type Config struct {
+	Locks   []string
+	TTL     time.Duration
+	Wait    time.Duration // how long an acquire may block
+	Hold    Range
+	Think   Range         // between a release and the next acquire
+	Extend  time.Duration // between two extends while holding; 0: never
+	Mode    string
+	Permits int
+}
+
+// Range is a duration drawn evenly between two ends.
+type Range struct{ Min, Max time.Duration }
+
+func (r Range) draw(rnd *rand.Rand) time.Duration {
+	if r.Max <= r.Min {
+		return r.Min
+	}
+	return r.Min + time.Duration(rnd.Int64N(int64(r.Max-r.Min)+1))
+}
+
+// Recorder takes events; history.Recorder is one.
+type Recorder interface {
+	Record(history.Op) history.Op
+	Since(time.Time) time.Duration
+}
+
+// Step is a step in a client's life with a lock, for those who watch.
+type Step string
+
+const (
+	Waiting   Step = "waiting"   // an acquire is about to be sent
+	Refused   Step = "refused"   // an acquire ended without a grant
+	Acquired  Step = "acquired"  // an acquire was answered OK
+	Extending Step = "extending" // an extend is about to be sent
+	Releasing Step = "releasing" // the release of a hold is about to be sent
+	Ended     Step = "ended"     // a hold ended otherwise: lost, or its client died
+)
+
+// Shared is what the workers of one run have in common.
+type Shared struct {
+	Recorder  Recorder
+	Contracts map[string]history.Contract // by lock
+	Resources map[string]*Resource        // by lock; empty for workloads that use none
+	NextGrant func() int                  // from 1, unique in the run
+	NextValue func() int64                // from 1, unique in the run
+	// Watch is told of each step, before it is taken where the step says so. It must not block.
+	Watch func(step Step, client, lock string, grant int)
+}
+
+// All returns the workloads by their names.
+func All() []Workload { return []Workload{Mutex{}, Counter{}, Register{}} }
+
+// Doer is the client that a Worker drives; see clients.Client.
+type Doer = clients.Client
