@@ -40,6 +40,11 @@ type Cluster struct {
 	Kind    string            // auto, embedded, process, …
 	Nodes   int               // 0: the service's default
 	Options map[string]string // of the server, such as persistence
+
+	Version     string   // of the server
+	Image       string   // of a container
+	Endpoints   []string // of servers that stand already
+	AllowFaults bool     // on these
 }
 
 // Clients are the users of locks.
@@ -47,6 +52,7 @@ type Clients struct {
 	Count   int
 	Process string // separate, shared, or empty: the lock's own default
 	Threads int
+	Options map[string]map[string]string // of single clients
 }
 
 // Workload is what clients do meanwhile.

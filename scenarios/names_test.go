@@ -1,0 +1,35 @@
+package scenarios
+
+// testNames is a catalogue for tests: every property that a name can have is in it once.
+func testNames() Names {
+	redis := map[string]OptionName{"persistence": {Values: []string{"none", "aof-everysec", "aof-always"}}}
+	return Names{
+		Locks: map[string]LockName{
+			"memory/lease":  {Memory: true, SharedOnly: true, Tokens: true, Leases: true, Extends: true},
+			"memory/mutex":  {Memory: true, SharedOnly: true, Tokens: true},
+			"redis/single":  {Tokens: true, Leases: true, Extends: true, Nodes: 1, MinNodes: 1, MaxNodes: 1, ServerOptions: redis, Options: map[string]OptionName{"retry": {}, "script": {Values: []string{"eval", "evalsha"}}}},
+			"redis/redlock": {Leases: true, Nodes: 5, MinNodes: 3, MaxNodes: 9, ServerOptions: redis, Options: map[string]OptionName{"quorum": {}}, ClientOptions: map[string]OptionName{"quorum": {}}},
+			"test/all":      {Tokens: true, Leases: true, Extends: true, SharedMode: true, Permits: true, Command: true, Nodes: 3},
+		},
+		Workloads: map[string]WorkloadName{"mutex": {}, "counter": {}, "register": {}},
+		Faults: map[string]FaultName{
+			"pause":     {Args: []string{"of"}, Required: []string{"of"}, Targets: Targets(), Process: true, Shared: true, NeedsFor: true, StopsTime: true},
+			"kill":      {Args: []string{"of", "restart"}, Required: []string{"of"}, Targets: Targets(), Process: true, Shared: true, TakesFor: true},
+			"clock":     {Args: []string{"of"}, Required: []string{"of"}, Targets: Targets(), Process: true, NeedsFor: true},
+			"partition": {Args: []string{"of", "direction", "mode"}, Required: []string{"of"}, Targets: []string{"n1", "one", "minority", "majority", "all", "nodes", "c1", "holder", "clients"}, Groups: true, Network: true, NeedsFor: true},
+			"latency":   {Args: []string{"of", "delay"}, Required: []string{"of", "delay"}, Targets: []string{"n1", "nodes", "c1", "holder"}, Network: true, NeedsFor: true},
+			"flush":     {Args: []string{"of"}, Targets: []string{"n1", "all"}},
+		},
+		Properties: map[string]PropertyName{
+			"mutual-exclusion": {Kinds: []string{"double-grant", "stale-holder"}},
+			"resource-safety":  {}, "ownership": {},
+			"fencing":      {NeedsTokens: true},
+			"liveness":     {Bounds: []string{"recover-within"}},
+			"availability": {Bounds: []string{"min", "during"}},
+		},
+		Clusters:  map[string]ClusterName{"auto": {}, "embedded": {}, "process": {}, "docker": {Keys: []string{"image", "version"}}, "external": {Keys: []string{"endpoints", "allow-faults"}}},
+		Resources: map[string]string{"ignores-token": "", "checks-token": ""},
+		Stores:    map[string]string{"harness": ""},
+		Metrics:   map[string]MetricName{"acquire.p99": {}, "availability": {Share: true}},
+	}
+}

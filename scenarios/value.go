@@ -1,0 +1,160 @@
+package scenarios
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxDuration is longer than any run and short enough that sums of durations cannot overflow.
+const maxDuration = 10000 * time.Hour
+
+// mistake is what is wrong with a value, without its place.
+type mistake struct{ code, message, label, fix string }
+
+func parseDuration(text string) (time.Duration, *mistake) {
+	if _, err := strconv.ParseFloat(text, 64); err == nil && text != "0" {
+		return 0, &mistake{CodeDuration, "this duration has no unit", text + " what?", "write " + text + "s (units: us, ms, s, m, h)"}
+	}
+	d, err := time.ParseDuration(text)
+	switch {
+	case text == "0":
+		return 0, &mistake{CodeDuration, "this duration has no unit", "0 what?", "write 0s"}
+	case err != nil:
+		return 0, &mistake{CodeDuration, fmt.Sprintf("%q is not a duration", text), "such as 200ms, 1.5s or 2m", unitFix(text)}
+	case d < 0:
+		return 0, &mistake{CodeDuration, "a duration is never negative", "below zero", ""}
+	case d > maxDuration:
+		return 0, &mistake{CodeDuration, "this duration is longer than any run", "at most " + formatDuration(maxDuration), ""}
+	}
+	return d, nil
+}
+
+// unitFix rewrites units that people use but Go doesn't: "5 s", "5sec", "2min".
+func unitFix(text string) string {
+	m := regexp.MustCompile(`^([0-9.]+)\s*([A-Za-z]+)$`).FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	units := map[string]string{
+		"s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "ms": "ms", "msec": "ms", "millis": "ms",
+		"m": "m", "min": "m", "mins": "m", "minute": "m", "minutes": "m", "h": "h", "hour": "h", "hours": "h", "us": "us",
+	}
+	if unit, ok := units[strings.ToLower(m[2])]; ok {
+		return "write " + m[1] + unit
+	}
+	return ""
+}
+
+func parseSpan(text string) (Range, *mistake) {
+	low, high, isRange := strings.Cut(text, "..")
+	if isRange && (strings.TrimSpace(low) == "" || strings.TrimSpace(high) == "") {
+		return Range{}, &mistake{CodeDuration, fmt.Sprintf("%q is half a range", text), "from .. to", "write both ends with a unit, as in 50ms..400ms"}
+	}
+	from, m := parseDuration(strings.TrimSpace(low))
+	if !isRange || m != nil {
+		return Range{from, from}, rangeMistake(m, isRange)
+	}
+	to, m := parseDuration(strings.TrimSpace(high))
+	if m != nil {
+		return Range{}, rangeMistake(m, true)
+	}
+	if to < from {
+		return Range{}, &mistake{CodeDuration, "the second end of this range is below the first", "runs backwards", fmt.Sprintf("write %s..%s", strings.TrimSpace(high), strings.TrimSpace(low))}
+	}
+	return Range{from, to}, nil
+}
+
+// rangeMistake drops a remedy that fits one duration only.
+func rangeMistake(m *mistake, isRange bool) *mistake {
+	if m != nil && isRange {
+		m.fix = "write both ends with a unit, as in 50ms..400ms"
+	}
+	return m
+}
+
+func parsePercent(text string) (float64, *mistake) {
+	number, ok := strings.CutSuffix(text, "%")
+	f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	switch {
+	case err != nil || math.IsNaN(f):
+		return 0, &mistake{CodeNumber, fmt.Sprintf("%q is not a percentage", text), "such as 30%", ""}
+	case !ok:
+		return 0, &mistake{CodeNumber, "this percentage has no %", text + " of what?", fmt.Sprintf("write %s%%", shareFix(f, text))}
+	case f < 0 || f > 100:
+		return 0, &mistake{CodeNumber, "a percentage is between 0% and 100%", "outside", ""}
+	}
+	return f / 100, nil
+}
+
+func shareFix(f float64, text string) string {
+	if f > 0 && f < 1 {
+		return strconv.FormatFloat(f*100, 'g', 6, 64)
+	}
+	return text
+}
+
+func parseCount(text string, least int) (int, *mistake) {
+	n, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		return 0, &mistake{CodeNumber, fmt.Sprintf("%q is not a whole number", text), "such as 4", ""}
+	case n < least:
+		return 0, &mistake{CodeNumber, fmt.Sprintf("%d is too few, at least %d is needed", n, least), "too few", ""}
+	case n > 1_000_000_000:
+		return 0, &mistake{CodeNumber, fmt.Sprintf("%d is more than any run can count to", n), "too many", ""}
+	}
+	return n, nil
+}
+
+func parseNumber(text string) (uint64, *mistake) {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, &mistake{CodeNumber, fmt.Sprintf("%q is not a whole number from 0 to 18446744073709551615", text), "not a number", ""}
+	}
+	return n, nil
+}
+
+func parseFlag(text string) (bool, *mistake) {
+	switch text {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, &mistake{CodeNumber, fmt.Sprintf("%q is neither true nor false", text), "true or false", ""}
+}
+
+// formatDuration is the shortest form that parses to the same duration.
+func formatDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return strings.Replace(s, "µs", "us", 1)
+}
+
+func formatSpan(r Range) string {
+	if r.Min == r.Max {
+		return formatDuration(r.Min)
+	}
+	return formatDuration(r.Min) + ".." + formatDuration(r.Max)
+}
+
+// formatPercent finds the number that parsePercent turns into exactly share.
+func formatPercent(share float64) string {
+	p := share * 100
+	for _, f := range []float64{p, math.Nextafter(p, 0), math.Nextafter(p, 200)} {
+		if f/100 == share {
+			p = f
+			break
+		}
+	}
+	return strconv.FormatFloat(p, 'f', -1, 64) + "%"
+}
