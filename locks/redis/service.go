@@ -1,0 +1,109 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/locktest/locktest/cluster"
+)
+
+// The values of the server's option "persistence": what a restarted node finds of its data.
+const (
+	persistNone     = "none"         // nothing
+	persistEverySec = "aof-everysec" // an append-only file, flushed to the disk once a second
+	persistAlways   = "aof-always"   // flushed before each reply
+)
+
+// Service is a Redis server: redis-server as a process, or one in this process by miniredis.
+func Service() cluster.Service {
+	return cluster.Service{
+		Name:    "redis",
+		Binary:  "redis-server",
+		Env:     "LOCKTEST_REDIS_SERVER",
+		Hint:    []string{"apt install redis-server", "brew install redis"},
+		Nodes:   1,
+		Options: map[string][]string{"persistence": {persistNone, persistEverySec, persistAlways}},
+		Command: command,
+		Embed:   embed,
+		Ready:   ping,
+		Version: version,
+		Wipe:    wipe,
+	}
+}
+
+func command(c cluster.NodeConfig) (argv, env []string) {
+	argv = []string{
+		"--bind", c.Host, "--port", strconv.Itoa(c.Port), "--dir", c.Dir,
+		"--daemonize", "no", "--protected-mode", "no", "--save", "",
+	}
+	switch c.Options["persistence"] {
+	case persistEverySec:
+		return append(argv, "--appendonly", "yes", "--appendfsync", "everysec"), nil
+	case persistAlways:
+		return append(argv, "--appendonly", "yes", "--appendfsync", "always"), nil
+	default:
+		return append(argv, "--appendonly", "no"), nil
+	}
+}
+
+// ping asks through a socket of its own: a client library's retries and back-off would only add to the time.
+func ping(ctx context.Context, addr string) error {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if _, err := conn.Write([]byte("PING\r\n")); err != nil {
+		return fmt.Errorf("ping %s: %w", addr, err)
+	}
+	answer := make([]byte, 64)
+	n, err := conn.Read(answer)
+	if err != nil {
+		return fmt.Errorf("ping %s: %w", addr, err)
+	}
+	if line := strings.TrimSpace(string(answer[:n])); line != "+PONG" { // as "-LOADING …"
+		return fmt.Errorf("ping %s: it answered %q", addr, line)
+	}
+	return nil
+}
+
+var versionWord = regexp.MustCompile(`\bv=(\S+)`)
+
+func version(ctx context.Context, path string) (string, error) {
+	if path == "" {
+		return embeddedVersion(), nil
+	}
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("ask %s for its version: %w", path, err)
+	}
+	m := versionWord.FindSubmatch(out)
+	if m == nil {
+		return "", fmt.Errorf("ask %s for its version: it answered %q", path, out)
+	}
+	return "redis-server " + string(m[1]), nil
+}
+
+func wipe(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("wipe: %w", err)
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return fmt.Errorf("wipe: %w", err)
+		}
+	}
+	return nil
+}
