@@ -4,7 +4,11 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -53,6 +57,9 @@ type LogFile interface{ LogFile() string }
 // Pidded is a Node that is an OS process; 0 while it is down.
 type Pidded interface{ Pid() int }
 
+// Watched is a Node that tells when it ended without having been killed; nil while it is as it should be.
+type Watched interface{ Failed() error }
+
 // NodeConfig is what a Service needs to start one node.
 type NodeConfig struct {
 	Name    string
@@ -70,6 +77,8 @@ type Service struct {
 	Env    string   // LOCKTEST_REDIS_SERVER
 	Hint   []string // what to type to get it: "apt install redis-server"
 	Nodes  int      // default count
+	// Options are the allowed values of the server's options by name. Others are refused.
+	Options map[string][]string
 	// Command is the argument list without the binary, and additions to the environment.
 	Command func(NodeConfig) (argv []string, env []string)
 	// Embed starts it in this process, listening on Host:Port. nil: it can't be.
@@ -80,6 +89,8 @@ type Service struct {
 	Version func(ctx context.Context, path string) (string, error)
 	// Wipe removes the data from a node's directory.
 	Wipe func(dir string) error
+	// Prefix puts a node's directory back to an earlier state, as after a power cut. nil: it can't be.
+	Prefix func(dir string) error
 }
 
 // Embedded is a server in this process. Stop and Start keep its data and its address; Reset forgets the data.
@@ -91,6 +102,27 @@ type Embedded interface {
 	// Pause keeps the server from answering until Resume; nothing sent meanwhile is lost.
 	Pause() error
 	Resume() error
+}
+
+// CheckOptions says which of options the service doesn't know.
+func (s *Service) CheckOptions(options map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		allowed, ok := s.Options[name]
+		if !ok {
+			return fmt.Errorf("%s has no option %q, only %s", s.Name, name, list(slices.Sorted(maps.Keys(s.Options))))
+		}
+		if !slices.Contains(allowed, options[name]) {
+			return fmt.Errorf("%s: option %s is %q, want %s", s.Name, name, options[name], list(allowed))
+		}
+	}
+	return nil
+}
+
+func list(words []string) string {
+	if len(words) == 0 {
+		return "none"
+	}
+	return strings.Join(words, ", ")
 }
 
 // ReadyLimit is how long a node may take to answer.

@@ -64,7 +64,7 @@ func ping(ctx context.Context, addr string) error {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	if _, err := conn.Write([]byte("PING\r\n")); err != nil {
+	if _, err := conn.Write([]byte("*1\r\n$4\r\nPING\r\n")); err != nil {
 		return fmt.Errorf("ping %s: %w", addr, err)
 	}
 	answer := make([]byte, 64)

@@ -1,0 +1,267 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/internal/ports"
+	"github.com/locktest/locktest/internal/proc"
+)
+
+// node is one server. Its methods may be called from several goroutines; they wait for each other.
+type node struct {
+	cluster  *Cluster
+	name     string
+	index    int
+	dir, log string
+
+	mu   sync.Mutex
+	port int           // 0 before the first start; then always the same
+	p    *proc.Process // nil while it is down
+	argv []string
+
+	// status is apart from mu, so that it can be read while a start is under way.
+	status sync.Mutex
+	seen   *proc.Process
+	addr   string
+}
+
+func (n *node) Name() string    { return n.name }
+func (n *node) LogFile() string { return n.log }
+
+// Addr is empty before the cluster was started.
+func (n *node) Addr() string {
+	n.status.Lock()
+	defer n.status.Unlock()
+	return n.addr
+}
+
+func (n *node) Pid() int {
+	n.status.Lock()
+	defer n.status.Unlock()
+	if n.seen == nil {
+		return 0
+	}
+	return n.seen.Pid()
+}
+
+// Failed says how the server ended, if nobody killed it.
+func (n *node) Failed() error {
+	n.status.Lock()
+	p := n.seen
+	n.status.Unlock()
+	if p == nil {
+		return nil
+	}
+	select {
+	case <-p.Done():
+		return n.died(p)
+	default:
+		return nil
+	}
+}
+
+// Kill ends the server's whole tree by SIGKILL, a paused one too. One that is down already stays so.
+func (n *node) Kill(ctx context.Context) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.p == nil {
+		return nil
+	}
+	n.show(nil) // first, so that Failed never calls this death unexpected
+	if err := n.p.Kill(ctx); err != nil {
+		n.show(n.p)
+		return fmt.Errorf("node %s: %w", n.name, err)
+	}
+	n.p = nil
+	return nil
+}
+
+// Restart starts a killed server again, at the same address.
+func (n *node) Restart(ctx context.Context, with cluster.Restart) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.p != nil {
+		return fmt.Errorf("restart node %s: it runs already", n.name)
+	}
+	if n.port == 0 {
+		return fmt.Errorf("restart node %s: it was never started", n.name)
+	}
+	if err := n.setData(with); err != nil {
+		return fmt.Errorf("restart node %s: %w", n.name, err)
+	}
+	return n.launch(ctx)
+}
+
+// Pause stops the server's whole tree.
+func (n *node) Pause(ctx context.Context) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.p == nil {
+		return fmt.Errorf("pause node %s: it is down", n.name)
+	}
+	return n.p.Pause(ctx)
+}
+
+// Resume ends a pause. One that is down has nothing to resume.
+func (n *node) Resume(ctx context.Context) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.p == nil {
+		return nil
+	}
+	return n.p.Resume(ctx)
+}
+
+// portTries is how many free ports are tried for one server: another program can take one between our look and its bind.
+const portTries = 5
+
+func (n *node) start(ctx context.Context) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if base := n.cluster.basePort; base != 0 {
+		n.setPort(base + n.index)
+		return n.launch(ctx)
+	}
+	var err error
+	for range portTries {
+		port, e := n.cluster.ports.Take()
+		if e != nil {
+			return fmt.Errorf("start node %s: %w", n.name, e)
+		}
+		n.setPort(port)
+		if err = n.launch(ctx); !isCode(err, cluster.CodePortInUse) {
+			return err
+		}
+	}
+	return err
+}
+
+func (n *node) end(ctx context.Context) error { return n.Kill(ctx) }
+
+func (n *node) setData(with cluster.Restart) error {
+	s := n.cluster.o.Service
+	switch with {
+	case cluster.WithData, "":
+		return nil
+	case cluster.Empty:
+		return s.Wipe(n.dir)
+	case cluster.WithPrefix:
+		if s.Prefix == nil {
+			return fmt.Errorf("%s can't come back with an earlier state of its data", s.Name)
+		}
+		return s.Prefix(n.dir)
+	default:
+		return fmt.Errorf("with %q data, want data, prefix or empty", with)
+	}
+}
+
+// launch starts the process and returns once it answers; on an error it is down.
+func (n *node) launch(ctx context.Context) error {
+	if err := n.awaitPort(ctx); err != nil {
+		return err
+	}
+	s := n.cluster.o.Service
+	argv, env := s.Command(cluster.NodeConfig{
+		Name: n.name, Index: n.index, Host: host, Port: n.port, Dir: n.dir, Options: n.cluster.o.Server,
+	})
+	n.argv = argv
+	p, err := n.cluster.o.Spawner.Start(proc.Command{
+		Path: n.cluster.binary, Args: argv, Env: env, Dir: n.dir, Log: n.log,
+	})
+	if err != nil {
+		return fmt.Errorf("start node %s: %w", n.name, err)
+	}
+	if err := n.awaitReady(ctx, p); err != nil {
+		return errors.Join(err, n.abandon(p))
+	}
+	n.p = p
+	n.show(p)
+	return nil
+}
+
+// abandon ends a process that never became ready.
+func (n *node) abandon(p *proc.Process) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	return p.Kill(ctx)
+}
+
+// portLimit is how long a restarted server's port may stay taken.
+const portLimit = 2 * time.Second
+
+func (n *node) awaitPort(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, portLimit)
+	defer cancel()
+	for step := time.Millisecond; !ports.Free(host, n.port); step *= 2 {
+		if proc.Owner(n.port) != "" || !pause(ctx, step) {
+			return n.portInUse()
+		}
+	}
+	return nil
+}
+
+// awaitReady asks the server until it answers. An answer counts only if this process gave it.
+func (n *node) awaitReady(ctx context.Context, p *proc.Process) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, n.cluster.o.Ready, errTooLate)
+	defer cancel()
+	var last error
+	for step := time.Millisecond; ; step = min(2*step, 50*time.Millisecond) {
+		if last = n.probe(ctx, p); last == nil {
+			return nil
+		}
+		select {
+		case <-p.Done():
+			return n.ended(p)
+		default:
+		}
+		if !pause(ctx, step) {
+			return n.unready(ctx, p, last)
+		}
+	}
+}
+
+var errTooLate = errors.New("not ready in time")
+
+func (n *node) probe(ctx context.Context, p *proc.Process) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := n.cluster.o.Service.Ready(ctx, n.Addr()); err != nil {
+		return err
+	}
+	if listens, known := p.Listens(n.port); known && !listens {
+		return errors.New("another process answers at its port")
+	}
+	return nil
+}
+
+func (n *node) setPort(port int) {
+	n.port = port
+	n.status.Lock()
+	defer n.status.Unlock()
+	n.addr = net.JoinHostPort(host, strconv.Itoa(port))
+}
+
+func (n *node) show(p *proc.Process) {
+	n.status.Lock()
+	defer n.status.Unlock()
+	n.seen = p
+}
+
+// pause waits for d, and says false if ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,194 @@
+// Package process is a cluster of servers as OS processes on this machine, found by their binaries. It knows no server: a
+// cluster.Service says how one is started and asked.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/internal/ports"
+	"github.com/locktest/locktest/internal/proc"
+)
+
+// BasePort is the option that fixes ports: n1 listens on it, n2 on the next, and so on. Without it ports are free ones.
+const BasePort = "base_port"
+
+// host is where every server listens.
+const host = "127.0.0.1"
+
+// Options of a Cluster.
+type Options struct {
+	Service cluster.Service
+	Nodes   int               // 0: the service's default
+	Server  map[string]string // the server's options, and BasePort
+	// LogDir keeps each node's log, NAME.log; it is made if absent. Empty: logs are removed with the data.
+	LogDir  string
+	Spawner *proc.Spawner
+	Ready   time.Duration // how long a node may take to answer; 0: cluster.ReadyLimit
+	Log     *slog.Logger  // nil: nothing is logged
+}
+
+// Cluster implements cluster.Cluster. Its nodes are Killers, Pausers, LogFiles, Pidded and Watched.
+type Cluster struct {
+	o        Options
+	binary   string
+	basePort int
+
+	mu      sync.Mutex
+	ports   *ports.Allocator
+	dir     string
+	nodes   []*node
+	version string
+	started bool
+}
+
+// New finds the server's binary and checks the options; nothing is started. The error is a *cluster.Error where a person can
+// mend it.
+func New(o Options) (*Cluster, error) {
+	binary, err := Find(o.Service)
+	if err != nil {
+		return nil, err
+	}
+	if o.Nodes == 0 {
+		o.Nodes = max(1, o.Service.Nodes)
+	}
+	if o.Ready == 0 {
+		o.Ready = cluster.ReadyLimit
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	c := &Cluster{o: o, binary: binary}
+	if err := c.readOptions(); err != nil {
+		return nil, err
+	}
+	for i := range o.Nodes {
+		c.nodes = append(c.nodes, &node{cluster: c, name: fmt.Sprintf("n%d", i+1), index: i})
+	}
+	return c, nil
+}
+
+func (c *Cluster) readOptions() error {
+	server := map[string]string{}
+	for name, value := range c.o.Server {
+		server[name] = value
+	}
+	if text, ok := server[BasePort]; ok {
+		port, err := strconv.Atoi(text)
+		if err != nil || port < 1 || port+c.o.Nodes > 65536 {
+			return fmt.Errorf("option %s is %q, want a port from 1 to %d", BasePort, text, 65536-c.o.Nodes)
+		}
+		c.basePort = port
+		delete(server, BasePort)
+	}
+	c.o.Server = server
+	return c.o.Service.CheckOptions(server)
+}
+
+// Start starts all nodes at once.
+func (c *Cluster) Start(ctx context.Context) error {
+	if err := c.prepare(ctx); err != nil {
+		return errors.Join(fmt.Errorf("start cluster: %w", err), c.Close())
+	}
+	errs := make([]error, len(c.nodes))
+	var wg sync.WaitGroup
+	for i, n := range c.nodes {
+		wg.Go(func() { errs[i] = n.start(ctx) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil { // the others' are mostly the same again
+			return errors.Join(err, c.Close())
+		}
+	}
+	return nil
+}
+
+// Nodes returns n1, n2 and so on.
+func (c *Cluster) Nodes() []cluster.Node {
+	out := make([]cluster.Node, len(c.nodes))
+	for i, n := range c.nodes {
+		out[i] = n
+	}
+	return out
+}
+
+// closeLimit is how long the nodes may take to be killed.
+const closeLimit = 20 * time.Second
+
+// Close kills what runs and removes the data. Logs in LogDir stay.
+func (c *Cluster) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	var errs []error
+	for _, n := range c.nodes {
+		errs = append(errs, n.end(ctx))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dir != "" {
+		errs = append(errs, os.RemoveAll(c.dir))
+		c.dir = ""
+	}
+	if c.ports != nil {
+		errs = append(errs, c.ports.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Describe says what runs: "redis-server 7.0.15, 5 processes". The version is known once the cluster was started.
+func (c *Cluster) Describe() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	what := c.version
+	if what == "" {
+		what = c.o.Service.Binary
+	}
+	if len(c.nodes) == 1 {
+		return what + ", 1 process"
+	}
+	return fmt.Sprintf("%s, %d processes", what, len(c.nodes))
+}
+
+// prepare makes folders and reserves what Start needs.
+func (c *Cluster) prepare(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.started {
+		return errors.New("it was started before")
+	}
+	c.started = true
+	var err error
+	if c.dir, err = os.MkdirTemp("", "locktest-"); err != nil {
+		return err
+	}
+	if err := os.Chmod(c.dir, 0o755); err != nil { // a server may run as another user
+		return err
+	}
+	if c.ports, err = ports.New(host); err != nil {
+		return err
+	}
+	c.version, err = c.o.Service.Version(ctx, c.binary)
+	if err != nil {
+		return err
+	}
+	logs := c.dir
+	if c.o.LogDir != "" {
+		logs = c.o.LogDir
+	}
+	for _, n := range c.nodes {
+		n.dir, n.log = filepath.Join(c.dir, n.name), filepath.Join(logs, n.name+".log")
+		if err := errors.Join(os.MkdirAll(n.dir, 0o755), os.MkdirAll(logs, 0o755)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
