@@ -1,0 +1,253 @@
+package checker
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/locktest/locktest/history"
+)
+
+// judgeCoverage asks whether the run tested what it meant to: a pass is earned. It is held or inconclusive.
+func judgeCoverage(ctx context.Context, v *view) Result {
+	c := &coverage{v: v, numbers: map[string]float64{}}
+	c.whole()
+	c.grants()
+	c.contention()
+	c.planned()
+	c.drained()
+	r := Result{Verdict: Held, Complete: true, Numbers: c.numbers, Summary: c.summary()}
+	if len(c.missing) > 0 {
+		r.Verdict, r.Why = Inconclusive, strings.Join(c.missing, "; ")
+		r.Summary = c.missing[0]
+	}
+	return r
+}
+
+type coverage struct {
+	v       *view
+	missing []string
+	numbers map[string]float64
+	hit     int // faults that hit enough
+}
+
+func (c *coverage) miss(format string, args ...any) {
+	c.missing = append(c.missing, fmt.Sprintf(format, args...))
+}
+
+func (c *coverage) summary() string {
+	s := fmt.Sprintf("%s, %s contended", count(int(c.numbers["acquires"]), "grant"), grouped(int(c.numbers["contended"])))
+	if n := len(c.v.header.Faults); n > 0 {
+		s = fmt.Sprintf("%s, %d hit a hold or an attempt; ", count(n, "fault"), c.hit) + s
+	}
+	return s
+}
+
+// whole asks whether the history has all of its parts.
+func (c *coverage) whole() {
+	if t := c.v.h.Truncated; t != "" {
+		c.miss("the history is cut off: %s", t)
+	}
+	if c.foreign() {
+		return
+	}
+	if _, ended := c.v.phases[history.PhaseEnd]; !ended {
+		c.miss("the run did not reach its end: what was recorded is judged all the same")
+	}
+}
+
+// foreign says whether the history is not of a run that had anything planned.
+func (c *coverage) foreign() bool {
+	return len(c.v.phases) == 0 && len(c.v.header.Faults) == 0 && c.v.header.Run == "" && c.v.header.Scenario == ""
+}
+
+func (c *coverage) grants() {
+	n := 0
+	for i := range c.v.locks {
+		n += len(c.v.locks[i].tenures())
+	}
+	c.numbers["acquires"] = float64(n)
+	if least := c.v.header.Bounds.MinAcquires; n < least {
+		c.miss("%s, of at least %d wanted", count(n, "grant"), least)
+	} else if n == 0 {
+		c.miss("no lock was ever granted")
+	}
+}
+
+// contention counts the attempts that were open while somebody else held the lock.
+func (c *coverage) contention() {
+	contended := 0
+	for i := range c.v.locks {
+		contended += c.v.contended(&c.v.locks[i])
+	}
+	c.numbers["contended"] = float64(contended)
+	if contended == 0 && c.numbers["acquires"] > 0 {
+		c.miss("nobody ever asked for a lock while another held it, so nothing was tested")
+	}
+}
+
+func (v *view) contended(l *lockView) int {
+	n := 0
+	ts := l.tenures()      // by reply
+	var longest [2]*tenure // of different threads, the ones that end last
+	next := 0
+	for _, i := range l.acquires { // by call
+		a := &v.ops[i]
+		for next < len(ts) && ts[next].ac < a.call {
+			longest = keepLongest(v, longest, &ts[next])
+			next++
+		}
+		if v.metBy(a, i, longest, ts, next) {
+			n++
+		}
+	}
+	return n
+}
+
+// metBy says whether a hold by another thread was open in a's time: one that began before, or one that began meanwhile.
+func (v *view) metBy(a *op, self int32, longest [2]*tenure, ts []tenure, next int) bool {
+	for _, t := range longest {
+		if t != nil && v.ops[t.acq].thread != a.thread && t.stop > a.call {
+			return true
+		}
+	}
+	for ; next < len(ts) && ts[next].ac < v.gaveUp(a); next++ {
+		if t := &ts[next]; t.acq != self && v.ops[t.acq].thread != a.thread && t.stop > a.call {
+			return true
+		}
+	}
+	return false
+}
+
+func keepLongest(v *view, longest [2]*tenure, t *tenure) [2]*tenure {
+	same := func(a, b *tenure) bool { return v.ops[a.acq].thread == v.ops[b.acq].thread }
+	switch {
+	case longest[0] == nil || t.stop >= longest[0].stop:
+		if longest[0] != nil && !same(longest[0], t) {
+			longest[1] = longest[0]
+		}
+		longest[0] = t
+	case !same(longest[0], t) && (longest[1] == nil || t.stop >= longest[1].stop):
+		longest[1] = t
+	}
+	return longest
+}
+
+// planned asks of each planned fault whether it was brought about, healed and met somebody.
+func (c *coverage) planned() {
+	for i := range c.v.h.Ops {
+		if e := &c.v.h.Ops[i]; e.Type == history.FaultMissed {
+			c.miss("fault %d (%s) did not apply at %s: %s", e.Fault, e.F, seconds(e.Time), e.Error)
+		}
+	}
+	for _, f := range c.v.header.Faults {
+		c.fault(f)
+	}
+}
+
+func (c *coverage) fault(f history.Fault) {
+	var ws []window
+	for _, w := range c.v.faults {
+		if w.number == f.Number {
+			ws = append(ws, w)
+		}
+	}
+	c.numbers[fmt.Sprintf("fault_%d_times", f.Number)] = float64(len(ws))
+	if len(ws) == 0 {
+		c.miss("fault %d (%s) was never brought about", f.Number, f.Kind)
+		return
+	}
+	if k := slices.IndexFunc(ws, func(w window) bool { return w.end < 0 }); k >= 0 {
+		c.miss("fault %d (%s), begun at %s, was never healed", f.Number, f.Kind, seconds(ws[k].from))
+	}
+	holds, attempts := c.hits(ws)
+	c.numbers[fmt.Sprintf("fault_%d_hits", f.Number)] = float64(max(holds, bit(holds == 0)*attempts))
+	switch {
+	case attempts == 0 && holds == 0:
+		c.miss("nobody held or asked for a lock during fault %d (%s)", f.Number, f.Kind)
+		return
+	case attempts == 0:
+		c.miss("nobody asked for a lock during fault %d (%s)", f.Number, f.Kind)
+	case holds < f.MinHits && holds > 0, holds == 0 && attempts < f.MinHits:
+		c.miss("fault %d (%s) hit %s, of at least %d wanted", f.Number, f.Kind, count(max(holds, bit(holds == 0)*attempts), "hold"), f.MinHits)
+	default:
+		c.hit++
+	}
+	c.around(f, ws)
+}
+
+// hits counts the holds and the attempts that a fault met.
+func (c *coverage) hits(ws []window) (holds, attempts int) {
+	meets := func(from, to time.Duration) bool {
+		return slices.ContainsFunc(ws, func(w window) bool { return w.meets(from, to) })
+	}
+	for i := range c.v.locks {
+		l := &c.v.locks[i]
+		for _, t := range l.tenures() {
+			holds += bit(meets(t.ac, t.stop))
+		}
+		for _, a := range l.acquires {
+			attempts += bit(meets(c.v.ops[a].call, c.v.gaveUp(&c.v.ops[a])))
+		}
+	}
+	return holds, attempts
+}
+
+// around asks for grants before the fault first began and after it last ended.
+func (c *coverage) around(f history.Fault, ws []window) {
+	first, last := ws[0].from, ws[0].to
+	for _, w := range ws {
+		last = max(last, w.to)
+	}
+	before, after := false, false
+	for i := range c.v.locks {
+		for _, t := range c.v.locks[i].tenures() {
+			before = before || t.ac <= first
+			after = after || t.ac >= last
+		}
+	}
+	if !before {
+		c.miss("nothing was granted before fault %d (%s)", f.Number, f.Kind)
+	}
+	if !after {
+		c.miss("nothing was granted after fault %d (%s)", f.Number, f.Kind)
+	}
+}
+
+// drained asks whether each client got what it asked for at the end of the run.
+func (c *coverage) drained() {
+	drain, ok := c.v.phases[history.PhaseDrain]
+	if !ok {
+		return
+	}
+	type need struct{ client, lock int32 }
+	got := map[need]bool{}
+	var order []need
+	asked := map[string]bool{}
+	for i := range c.v.locks {
+		for _, a := range c.v.locks[i].acquires {
+			o := &c.v.ops[a]
+			if o.call < drain {
+				continue
+			}
+			n := need{o.client, o.lock}
+			if _, seen := got[n]; !seen {
+				order = append(order, n)
+			}
+			got[n] = got[n] || o.ans == okay
+			asked[c.v.client(o)] = true
+		}
+	}
+	for _, n := range order {
+		if !got[n] {
+			c.miss("at the end %s could not get %s", c.v.clients.text[n.client], quoted(c.v.locks[n.lock].name))
+		}
+	}
+	for _, name := range c.v.header.Clients {
+		if !asked[name] {
+			c.miss("%s did not ask for a lock at the end", name)
+		}
+	}
+}

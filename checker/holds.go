@@ -1,0 +1,178 @@
+package checker
+
+import (
+	"slices"
+	"time"
+)
+
+// hold is one tenure of a lock by an owner, as narrow as the answers allow: it certainly lasts from ac, when the
+// acquire had returned, to ri, the call of the release that may have been the first to fire.
+type hold struct {
+	ai, ac, ri, rc time.Duration // rc is forever where no definite release ended it
+	acq, rel       int32         // ops; rel is -1 where nothing ended it
+	owner          int32
+	permits        int32
+	float          bool // the acquire is unknown and its release was answered OK: of no length, somewhere in [ri, rc]
+	shared         bool
+	token          uint64
+}
+
+// breach is an answer that contradicts what its own owner was told before.
+type breach struct {
+	kind string
+	ops  []int32
+	at   time.Duration
+}
+
+// Kinds of breach. The first is a matter of exclusion, the others of ownership.
+const (
+	secondGrant = "second-grant" // to an owner that certainly holds, of a lock that is not re-entrant
+	lostLock    = "lost-lock"    // not-held to an owner that certainly holds
+	notTheirs   = "not-theirs"   // a release was answered OK although its owner could not hold
+)
+
+// normaliser turns what owners did into holds.
+//
+// An unknown acquire that no OK release needs is left out; an unknown release counts from its call; an OK acquire
+// counts from its return. Each step keeps a legal order where there was one and makes none where there was none, so
+// the holds can be compared instead of the operations. It is exact for an owner that only releases after its first
+// unknown operation, and, without re-entry, for one whose next definite answer settles each unknown release. Of other
+// owners it claims only what is certain, and open counts them.
+type normaliser struct {
+	v        *view
+	limit    int
+	holds    []hold
+	breaches []breach
+	open     int   // owners of whom not all can be said
+	openOp   int32 // where that began; -1: nowhere
+}
+
+// normalise needs the lock's ops by owner, each owner's in the order of their calls.
+func normalise(v *view, owners [][]int32, limit int) *normaliser {
+	n := &normaliser{v: v, limit: max(1, limit), openOp: -1}
+	for _, ids := range owners {
+		if len(ids) > 0 && !n.owner(ids) {
+			n.open++
+		}
+	}
+	return n
+}
+
+// owners groups the acquires and releases of l by owner, leaving out what certainly had no effect.
+func (v *view) owners(l *lockView) [][]int32 {
+	at := map[int32]int{}
+	var out [][]int32
+	unsorted := map[int]bool{}
+	for _, g := range l.grants {
+		own := v.grants[g].owner
+		k, seen := at[own]
+		if !seen {
+			k = len(out)
+			at[own] = k
+			out = append(out, nil)
+		}
+		for _, i := range v.ofGrant(g) {
+			if !matters(&v.ops[i]) {
+				continue
+			}
+			unsorted[k] = unsorted[k] || len(out[k]) > 0 && out[k][len(out[k])-1] > i
+			out[k] = append(out[k], i)
+		}
+	}
+	for k, yes := range unsorted {
+		if yes {
+			slices.Sort(out[k])
+		}
+	}
+	return out
+}
+
+func matters(o *op) bool {
+	switch o.act {
+	case acquire:
+		return o.ans == okay || o.ans == unknown
+	case release:
+		return o.ans != failed
+	}
+	return o.act == lost
+}
+
+// isRelease also takes a loss for a release whose outcome nobody knows.
+func isRelease(o *op) bool { return o.act == release || o.act == lost }
+
+func unsure(o *op) bool { return o.ans == unknown || o.act == lost }
+
+func (n *normaliser) owner(ids []int32) bool {
+	if n.retired(ids) {
+		return n.exact(ids)
+	}
+	if n.limit == 1 {
+		return n.settled(ids)
+	}
+	return n.certain(ids)
+}
+
+// retired says whether the owner never acquires after its first unknown operation, and does one thing at a time.
+func (n *normaliser) retired(ids []int32) bool {
+	doubt := false
+	for k, i := range ids {
+		o := &n.v.ops[i]
+		if doubt && o.act == acquire || n.overlaps(ids, k) {
+			return false
+		}
+		doubt = doubt || unsure(o)
+	}
+	return true
+}
+
+// overlaps says whether the definite operation before ids[k] was still open when ids[k] began.
+func (n *normaliser) overlaps(ids []int32, k int) bool {
+	if k == 0 {
+		return false
+	}
+	p := &n.v.ops[ids[k-1]]
+	return !unsure(p) && p.ret > n.v.ops[ids[k]].call
+}
+
+func (n *normaliser) begin(i int32) hold {
+	o := &n.v.ops[i]
+	return hold{
+		ai: o.call, ac: o.ret, ri: forever, rc: forever, acq: i, rel: -1, owner: n.v.grants[o.grant].owner,
+		permits: n.v.permits(o), shared: o.shared, token: n.v.grants[o.grant].token,
+	}
+}
+
+// finish ends h with the release i, which certainly ended it only if its answer is definite.
+func (n *normaliser) finish(h hold, i int32) {
+	o := &n.v.ops[i]
+	h.rel, h.ri, h.rc = i, o.call, o.ret
+	if unsure(o) {
+		h.rc = forever
+	}
+	n.holds = append(n.holds, h)
+}
+
+// floating is the hold that an unknown acquire must have made for the release i to be answered OK.
+func (n *normaliser) floating(acq, i int32) {
+	a, r := &n.v.ops[acq], &n.v.ops[i]
+	n.holds = append(n.holds, hold{
+		ai: a.call, ac: forever, ri: r.call, rc: r.ret, acq: acq, rel: i, owner: n.v.grants[a.grant].owner,
+		permits: n.v.permits(a), shared: a.shared, float: true,
+	})
+}
+
+func (n *normaliser) breach(kind string, ids []int32) {
+	n.breaches = append(n.breaches, breach{kind, slices.Clone(ids), n.v.ops[ids[len(ids)-1]].ret})
+}
+
+// lose records that the owner of h was told at the last of ids that it does not hold. Until it asked, it did.
+func (n *normaliser) lose(h hold, ids []int32) {
+	n.breach(lostLock, ids)
+	h.rel = ids[len(ids)-1]
+	h.ri, h.rc = n.v.ops[h.rel].call, n.v.ops[h.rel].ret
+	n.holds = append(n.holds, h)
+}
+
+func (v *view) permits(o *op) int32 {
+	return int32(max(1, v.called(o).Permits))
+}

@@ -1,0 +1,256 @@
+package checker
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/locktest/locktest/history"
+)
+
+// maxActive bounds how many tenures at once are compared with each new one. Only a lock that is granted to everyone,
+// or never released, comes near it.
+const maxActive = 256
+
+// leaseExclusion judges a lock whose grants end by themselves. Two of them may be in force at once (a double grant),
+// or one client may go on as holder after its own lease had ended (a stale holder).
+func leaseExclusion(ctx context.Context, v *view, l *lockView) *ruling {
+	e := &leaseJudge{v: v, l: l, r: newRuling(), session: l.contract.Expiry == history.Session}
+	e.r.engine = "sweep"
+	e.r.kinds = map[string]Verdict{}
+	ts := l.tenures()
+	for i := range ts {
+		if i%1024 == 0 && ctx.Err() != nil {
+			break
+		}
+		e.meet(&ts[i])
+	}
+	e.count(ts)
+	e.verdict(ts)
+	return e.r
+}
+
+type leaseJudge struct {
+	v       *view
+	l       *lockView
+	r       *ruling
+	session bool
+	active  []*tenure // may still matter to the next
+	listed  int       // overlaps too short to count, or under a stall
+	stalls  int
+}
+
+// meet compares t with those before it that had not ended.
+func (e *leaseJudge) meet(t *tenure) {
+	e.active = slices.DeleteFunc(e.active, func(a *tenure) bool { return a.span() <= t.ac })
+	for _, a := range e.active {
+		e.pair(a, t)
+	}
+	if len(e.active) == maxActive {
+		e.active = e.active[1:]
+		e.r.complete, e.r.why = false, fmt.Sprintf("over %d holds were open at once; not all pairs were compared", maxActive)
+	}
+	e.active = append(e.active, t)
+}
+
+// pair compares two grants; b's reply came last.
+func (e *leaseJudge) pair(a, b *tenure) {
+	if e.session {
+		e.sessions(a, b)
+		return
+	}
+	if p, q, ok := overlapping(a, b); ok {
+		e.double(a, b, p, q)
+		return
+	}
+	if a.known && a.stop > b.ac && b.stop > b.ac {
+		e.stale(a, b, e.v.deadline(a, &e.l.contract, b.ac))
+	}
+}
+
+// overlapping finds pieces of a and b that were in force at the same time, preferring those that the lock promises.
+func overlapping(a, b *tenure) (p, q *piece, ok bool) {
+	for i := range a.pieces {
+		for j := range b.pieces {
+			x, y := &a.pieces[i], &b.pieces[j]
+			if max(x.from, y.from) >= min(x.end(), y.end()) {
+				continue
+			}
+			if p == nil || bothCore(x, y) && !bothCore(p, q) {
+				p, q, ok = x, y, true
+			}
+		}
+	}
+	return p, q, ok
+}
+
+func bothCore(x, y *piece) bool { return max(x.from, y.from) < min(x.core, y.core) }
+
+func (e *leaseJudge) double(a, b *tenure, p, q *piece) {
+	at, to := max(p.from, q.from), min(p.end(), q.end())
+	f := e.finding(DoubleGrant, a, b, at, to)
+	f.Ops = e.v.events(a.acq, p.op, b.acq, q.op)
+	f.Blame = ServiceOrLibrary
+	switch {
+	case bothCore(p, q):
+		f.Blame = Service
+	case a.over || b.over:
+		f.Blame = ClientLibrary
+	}
+	f.Message = fmt.Sprintf("%s and %s were both entitled to %s from %s to %s (%s): the lease of %s%s was in force until %s, that of %s%s began by %s and was in force until %s.",
+		e.client(a), e.client(b), quoted(e.l.name), seconds(at), seconds(to), seconds(to-at),
+		e.client(a), tokenWords(e.token(a)), seconds(p.end()), e.client(b), tokenWords(e.token(b)), seconds(q.from), seconds(q.end()))
+	e.keep(f)
+}
+
+// stale reports a's hold, which outlasted its lease until b held.
+func (e *leaseJudge) stale(a, b *tenure, deadline time.Duration) {
+	at, to := b.ac, min(a.stop, b.stop, e.v.end)
+	if to <= at {
+		return
+	}
+	late, other := a, b
+	if deadline > at { // a's own lease had not ended: it is b's that was over
+		late, other, deadline = b, a, e.v.deadline(b, &e.l.contract, at)
+	}
+	f := e.finding(StaleHolder, a, b, at, to)
+	f.Ops = e.v.events(a.acq, a.stopBy, b.acq)
+	f.Blame = ClientParty
+	if f.Strength == Definite {
+		f.Strength = e.stallOr(Hazard, late, min(deadline, at), at)
+	}
+	f.Message = fmt.Sprintf("%s and %s held %s at the same time for %s: the lease of %s%s ended at %s, but it counted as holder until %s; %s was granted it%s at %s.",
+		e.client(a), e.client(b), quoted(e.l.name), seconds(to-at), e.client(late), tokenWords(e.token(late)), seconds(deadline),
+		seconds(min(late.stop, e.v.end)), e.client(other), tokenWords(e.token(other)), seconds(other.ac))
+	if f.Strength == UnderStall {
+		f.Message += " The host stalled in that time, which nobody had asked for."
+	}
+	e.keep(f)
+}
+
+// stallOr returns UnderStall where the host may have kept t's client from noticing, between the end of its lease and
+// at, and no injected fault did.
+func (e *leaseJudge) stallOr(s Strength, t *tenure, deadline, at time.Duration) Strength {
+	client := e.v.clients.text[e.v.grants[t.grant].client]
+	if _, stalled := e.v.stalled(client, deadline, at); stalled && !e.v.meantFor(client, deadline, at) {
+		return UnderStall
+	}
+	return s
+}
+
+// sessions compares two holds that end with their sessions. Where a fault may have cut a's session, its client is a
+// stale holder; else the service granted the lock twice.
+func (e *leaseJudge) sessions(a, b *tenure) {
+	at, to := b.ac, min(a.stop, b.stop, e.v.end)
+	if to <= at {
+		return
+	}
+	client := e.client(a)
+	kind, blame := DoubleGrant, Service
+	if e.v.touched(client, a.ai, at) {
+		kind, blame = StaleHolder, ClientParty
+	}
+	f := e.finding(kind, a, b, at, to)
+	f.Ops, f.Blame = e.v.events(a.acq, a.stopBy, b.acq), blame
+	if _, stalled := e.v.stalled(client, a.ai, at); stalled && kind == DoubleGrant {
+		f.Kind, f.Blame, f.Strength = StaleHolder, ClientParty, UnderStall
+	} else if kind == StaleHolder && f.Strength == Definite {
+		f.Strength = Hazard
+	}
+	f.Message = fmt.Sprintf("%s and %s held %s at the same time for %s: %s was granted it%s at %s and counted as holder until %s; %s was granted it%s at %s.",
+		client, e.client(b), quoted(e.l.name), seconds(to-at), client, tokenWords(e.token(a)), seconds(a.ac),
+		seconds(min(a.stop, e.v.end)), e.client(b), tokenWords(e.token(b)), seconds(b.ac))
+	e.keep(f)
+}
+
+func (e *leaseJudge) finding(kind string, a, b *tenure, at, to time.Duration) Finding {
+	f := Finding{
+		Kind: kind, Lock: e.l.name, Strength: Definite, At: at, Until: to,
+		Grants: e.v.grantIDs(a.acq, b.acq), Fault: e.v.faultAt(min(a.ac, b.ac), at),
+	}
+	if to-at <= max(e.v.header.Pipe, 2*e.v.header.ClockError) {
+		f.Strength = UnderClocks
+	}
+	return f
+}
+
+func (e *leaseJudge) client(t *tenure) string { return e.v.clients.text[e.v.grants[t.grant].client] }
+
+func (e *leaseJudge) token(t *tenure) uint64 { return e.v.grants[t.grant].token }
+
+func (e *leaseJudge) keep(f Finding) {
+	switch {
+	case f.Strength == UnderClocks:
+		e.listed++
+	case f.Strength == UnderStall:
+		e.stalls++
+	case f.Kind == DoubleGrant:
+		e.r.numbers["double_grants"]++
+	default:
+		e.r.numbers["stale_holders"]++
+		e.r.numbers["stale_seconds"] += (f.Until - f.At).Seconds()
+	}
+	e.r.add(f)
+}
+
+// count sets the numbers that don't come from findings.
+func (e *leaseJudge) count(ts []tenure) {
+	e.r.numbers["holds"] = float64(len(ts))
+	e.r.numbers["overlaps_under_clocks"] = float64(e.listed)
+	e.r.numbers["overlaps_under_stall"] = float64(e.stalls)
+	for i := range ts {
+		t := &ts[i]
+		if t.dead && !e.session {
+			e.r.numbers["dead_on_arrival"]++
+		}
+		if t.over {
+			e.r.numbers["validity_over_reported"]++
+		}
+		if e.v.noticed(t) {
+			e.r.numbers["lost_and_noticed"]++
+		}
+	}
+}
+
+// noticed says whether t's client was told that it had lost the lock: by an event, or by a not-held answer to its
+// first release or to an extend.
+func (v *view) noticed(t *tenure) bool {
+	for _, i := range v.ofGrant(t.grant) {
+		switch o := &v.ops[i]; {
+		case o.act == lost, o.act == extend && o.ans == notHeld:
+			return true
+		case o.act == release:
+			return o.ans == notHeld
+		}
+	}
+	return false
+}
+
+func (e *leaseJudge) verdict(ts []tenure) {
+	known := e.session || slices.ContainsFunc(ts, func(t tenure) bool { return t.known })
+	n := e.r.numbers
+	e.r.kinds[DoubleGrant] = decide(n["double_grants"] > 0, false, len(ts) >= 2)
+	e.r.kinds[StaleHolder] = decide(n["stale_holders"] > 0, e.stalls > 0, len(ts) >= 2)
+	e.r.verdict = Merge(e.r.kinds[DoubleGrant], e.r.kinds[StaleHolder])
+	switch {
+	case e.r.verdict == Violated:
+	case len(ts) < 2:
+		e.r.why = "there were no two holds to compare"
+	case !known:
+		e.r.verdict, e.r.why = NotApplicable, "the lock renews leases in the background and does not say until when they are valid"
+		e.r.kinds = map[string]Verdict{DoubleGrant: NotApplicable, StaleHolder: NotApplicable}
+	case e.stalls > 0:
+		e.r.why = fmt.Sprintf("the host stalled, which nobody had asked for, and %s met it", count(e.stalls, "overlap"))
+	}
+}
+
+func decide(violated, doubt, opportunity bool) Verdict {
+	switch {
+	case violated:
+		return Violated
+	case doubt, !opportunity:
+		return Inconclusive
+	}
+	return Held
+}

@@ -1,0 +1,246 @@
+package checker
+
+import (
+	"time"
+
+	"github.com/locktest/locktest/history"
+)
+
+// builder makes a view of a history: it pairs events to ops, then groups ops by grant, lock and resource.
+type builder struct {
+	v       *view
+	open    map[line]int32 // ops that have not been answered
+	orphans map[line]bool  // lines whose client was killed with an op open
+	locks   names
+	things  names
+	threads map[worker]int32
+	ids     map[int]int32     // grants by their number in the history
+	newest  map[seat]int32    // the newest grant of a client's thread on a lock, for ops that name none
+	alive   map[int32][]int32 // grants of a client since it was last killed
+}
+
+// line is what may have one operation open at a time.
+type line struct {
+	client  string
+	thread  int
+	process int
+}
+
+type seat struct{ thread, lock int32 }
+
+// worker is a thread of a client.
+type worker struct {
+	client int32
+	thread int
+}
+
+func pair(h *history.History) (*builder, error) {
+	b := &builder{
+		v:    &view{h: h, header: &h.Header, phases: map[string]time.Duration{}},
+		open: map[line]int32{}, orphans: map[line]bool{},
+		threads: map[worker]int32{}, ids: map[int]int32{}, newest: map[seat]int32{}, alive: map[int32][]int32{},
+	}
+	b.v.ops = make([]op, 0, len(h.Ops)/2+1)
+	for i := range h.Ops {
+		e := &h.Ops[i]
+		if e.Time < b.v.end {
+			return nil, b.errorAt(e, "time runs backwards: the event before it was at %s", seconds(b.v.end))
+		}
+		b.v.end = e.Time
+		if err := b.event(int32(i), e); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+func (b *builder) event(i int32, e *history.Op) error {
+	switch e.Type {
+	case history.Invoke:
+		return b.invoke(i, e)
+	case history.OK, history.Fail, history.Info:
+		return b.complete(i, e)
+	case history.Lost:
+		b.single(i, e, lost)
+	case history.Renewed:
+		b.single(i, e, renewed)
+	case history.Crash:
+		b.crash(e)
+	case history.Phase:
+		if _, seen := b.v.phases[e.Name]; !seen {
+			b.v.phases[e.Name] = e.Time
+		}
+	}
+	return nil
+}
+
+func (b *builder) invoke(i int32, e *history.Op) error {
+	at := line{e.Client, e.Thread, e.Process}
+	if j, busy := b.open[at]; busy && !b.orphans[at] {
+		return b.errorAt(e, "%s begins an operation before its last one, event %d, was answered", e.Client, b.v.ops[j].inv)
+	}
+	delete(b.orphans, at)
+	o := b.newOp(i, e)
+	var known bool
+	if o.act, known = actOf(e.F); !known {
+		return b.errorAt(e, "%q is no operation: want acquire, extend, release, read or write", e.F)
+	}
+	o.ret = forever
+	b.open[at] = int32(len(b.v.ops))
+	b.v.ops = append(b.v.ops, o)
+	b.place(&b.v.ops[len(b.v.ops)-1], e)
+	return nil
+}
+
+func actOf(f history.F) (a act, known bool) {
+	switch f {
+	case history.Acquire:
+		return acquire, true
+	case history.Extend:
+		return extend, true
+	case history.Release:
+		return release, true
+	case history.Read:
+		return read, true
+	case history.Write:
+		return write, true
+	}
+	return 0, false
+}
+
+func (b *builder) newOp(i int32, e *history.Op) op {
+	c := b.v.clients.number(e.Client)
+	o := op{call: e.Time, ret: e.Time, inv: i, cmp: -1, lock: -1, grant: -1, client: c, shared: e.Mode == history.Shared}
+	if e.Lock != "" {
+		o.lock = b.lock(e.Lock)
+	}
+	w := worker{c, e.Thread}
+	n, seen := b.threads[w]
+	if !seen {
+		n = int32(len(b.threads))
+		b.threads[w] = n
+	}
+	o.thread = n
+	return o
+}
+
+func (b *builder) lock(name string) int32 {
+	n := b.locks.number(name)
+	if int(n) == len(b.v.locks) {
+		b.v.locks = append(b.v.locks, lockView{name: name, contract: b.v.header.Contract(name)})
+	}
+	return n
+}
+
+func (b *builder) complete(i int32, e *history.Op) error {
+	at := line{e.Client, e.Thread, e.Process}
+	j, ok := b.open[at]
+	if !ok {
+		return b.errorAt(e, "%s answers an operation that %s has not begun", e.Type, e.Client)
+	}
+	o := &b.v.ops[j]
+	if inv := &b.v.h.Ops[o.inv]; inv.F != e.F {
+		return b.errorAt(e, "a %s answers event %d, a %s", e.F, inv.Index, inv.F)
+	}
+	delete(b.open, at)
+	delete(b.orphans, at)
+	o.cmp = i
+	o.ans = answerOf(e)
+	if o.ans != unknown {
+		o.ret = e.Time
+	}
+	return nil
+}
+
+// answerOf reads how an operation ended. A late grant counts as unknown: the client had given up and holds nothing.
+func answerOf(e *history.Op) answer {
+	switch {
+	case e.Type == history.Info, e.Outcome == history.Late:
+		return unknown
+	case e.Outcome == history.Busy:
+		return busy
+	case e.Outcome == history.NotHeld:
+		return notHeld
+	case e.Outcome == history.Rejected:
+		return rejected
+	case e.Type == history.Fail:
+		return failed
+	case e.Outcome == history.Gone:
+		return gone
+	}
+	return okay
+}
+
+func (b *builder) single(i int32, e *history.Op, a act) {
+	o := b.newOp(i, e)
+	o.act, o.ans = a, okay
+	b.v.ops = append(b.v.ops, o)
+	b.place(&b.v.ops[len(b.v.ops)-1], e)
+}
+
+// crash ends the client's holds, and whatever it was waiting for is unknown.
+func (b *builder) crash(e *history.Op) {
+	c := b.v.clients.number(e.Client)
+	for _, g := range b.alive[c] {
+		b.v.grants[g].crash = min(b.v.grants[g].crash, e.Time)
+		b.v.grants[g].crashEvent = int32(e.Index)
+	}
+	b.alive[c] = nil
+	for at := range b.open {
+		if at.client == e.Client {
+			b.orphans[at] = true
+		}
+	}
+}
+
+// place finds the grant and the resource that an op belongs to.
+func (b *builder) place(o *op, e *history.Op) {
+	self := int32(len(b.v.ops) - 1)
+	if e.Resource != "" && (o.act == read || o.act == write) {
+		n := b.things.number(e.Resource)
+		if int(n) == len(b.v.things) {
+			b.v.things = append(b.v.things, resourceView{Resource: b.v.header.Resource(e.Resource)})
+		}
+		b.v.things[n].ops = append(b.v.things[n].ops, self)
+	}
+	if o.act == acquire && o.lock >= 0 {
+		b.v.locks[o.lock].acquires = append(b.v.locks[o.lock].acquires, self)
+	}
+	o.grant = b.grantOf(o, e)
+	if o.lock < 0 && o.grant >= 0 {
+		o.lock = b.v.grants[o.grant].lock
+	}
+}
+
+// grantOf returns the grant that an op names, or else the newest one of its thread on its lock.
+func (b *builder) grantOf(o *op, e *history.Op) int32 {
+	at := seat{o.thread, o.lock}
+	if e.Grant != 0 {
+		g, seen := b.ids[e.Grant]
+		if !seen {
+			g = b.newGrant(o, e.Grant)
+			b.ids[e.Grant] = g
+		}
+		b.newest[at] = g
+		return g
+	}
+	if o.act == acquire {
+		g := b.newGrant(o, 0)
+		b.newest[at] = g
+		return g
+	}
+	if g, ok := b.newest[at]; ok && o.lock >= 0 {
+		return g
+	}
+	return -1
+}
+
+func (b *builder) newGrant(o *op, id int) int32 {
+	g := int32(len(b.v.grants))
+	b.v.grants = append(b.v.grants, grant{id: id, lock: o.lock, client: o.client, acq: -1, crash: forever, crashEvent: -1})
+	b.alive[o.client] = append(b.alive[o.client], g)
+	if o.lock >= 0 {
+		b.v.locks[o.lock].grants = append(b.v.locks[o.lock].grants, g)
+	}
+	return g
+}

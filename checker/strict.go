@@ -1,0 +1,114 @@
+package checker
+
+import (
+	"fmt"
+)
+
+// strictExclusion judges a lock whose grants do not end by themselves: linearizability of an owner-aware mutex, by
+// comparing certain holds.
+func strictExclusion(v *view, l *lockView) *ruling {
+	r := newRuling()
+	r.engine = "sweep"
+	r.kinds = map[string]Verdict{DoubleGrant: Held, StaleHolder: NotApplicable}
+	n := l.holds()
+	r.numbers["holds"] = float64(len(n.holds))
+	for _, b := range n.breaches {
+		if b.kind == secondGrant {
+			r.add(v.secondGrant(l, b))
+		}
+	}
+	for _, c := range sweepMutex(n.holds) {
+		r.add(v.overlap(l, c))
+	}
+	r.settle(n)
+	return r
+}
+
+// settle counts the findings that count and draws the verdict.
+func (r *ruling) settle(n *normaliser) {
+	for _, f := range r.findings {
+		if f.Strength != UnderClocks {
+			r.numbers["double_grants"]++
+		}
+	}
+	switch {
+	case r.numbers["double_grants"] > 0:
+		r.verdict = Violated
+	case r.numbers["holds"] < 2:
+		r.verdict, r.why = Inconclusive, "there were no two holds to compare"
+	}
+	r.kinds[DoubleGrant] = r.verdict
+	if n.open > 0 {
+		r.complete = false
+		if r.why == "" {
+			o := &n.v.ops[n.openOp]
+			r.why = fmt.Sprintf("%s went on with the same owner value after an unknown operation, first at event %d: of such holds only what is certain was compared",
+				n.v.client(o), o.inv)
+		}
+	}
+}
+
+func (v *view) secondGrant(l *lockView, b breach) Finding {
+	o := &v.ops[b.ops[len(b.ops)-1]]
+	first := &v.ops[b.ops[0]]
+	return Finding{
+		Kind: DoubleGrant, Lock: l.name, Blame: Service, Strength: Definite, At: o.call, Until: o.ret,
+		Ops: v.events(b.ops...), Grants: v.grantIDs(b.ops...), Fault: v.faultAt(first.call, b.at),
+		Message: fmt.Sprintf("%s was granted %s again at %s although it still held it, since %s, and the lock is not re-entrant.",
+			v.client(o), quoted(l.name), seconds(o.ret), seconds(first.ret)),
+	}
+}
+
+// overlap tells of two certain holds at once.
+func (v *view) overlap(l *lockView, c clash) Finding {
+	f := Finding{
+		Kind: DoubleGrant, Lock: l.name, Blame: Service, Strength: Definite, At: c.at, Until: min(c.to, v.end),
+		Ops: v.events(c.a.acq, c.a.rel, c.b.acq, c.b.rel), Grants: v.grantIDs(c.a.acq, c.b.acq),
+		Fault: v.faultAt(min(c.a.ai, c.b.ai), c.at),
+	}
+	if eps := 2 * v.header.ClockError; eps > 0 && c.to-c.at <= eps {
+		f.Strength = UnderClocks
+	}
+	if c.float {
+		f.Message = v.floatWords(l, c)
+	} else {
+		f.Message = v.overlapWords(l, c)
+	}
+	return f
+}
+
+func (v *view) overlapWords(l *lockView, c clash) string {
+	return fmt.Sprintf("%s was granted %s by %s and %s; %s was granted it by %s and %s. Whatever happened inside the calls, both held it from %s to %s (%s).",
+		v.client(&v.ops[c.a.acq]), quoted(l.name), seconds(c.a.ac), v.releaseWords(&c.a),
+		v.client(&v.ops[c.b.acq]), seconds(c.b.ac), v.releaseWords(&c.b),
+		seconds(c.at), seconds(min(c.to, v.end)), seconds(min(c.to, v.end)-c.at))
+}
+
+func (v *view) releaseWords(h *hold) string {
+	if h.rel < 0 {
+		return "never released it"
+	}
+	return "did not ask to release it before " + seconds(h.ri)
+}
+
+func (v *view) floatWords(l *lockView, c clash) string {
+	return fmt.Sprintf("%s released %s between %s and %s and was told that it had held it, so its acquire, called at %s and never answered, had been granted; but %s held it all that time, from %s to %s.",
+		v.client(&v.ops[c.b.acq]), quoted(l.name), seconds(c.b.ri), seconds(c.b.rc), seconds(c.b.ai),
+		v.client(&v.ops[c.a.acq]), seconds(c.a.ac), seconds(min(c.a.ri, v.end)))
+}
+
+func quoted(name string) string { return `"` + name + `"` }
+
+// grantIDs returns the history's numbers of the grants of ops, ascending and each once.
+func (v *view) grantIDs(ops ...int32) []int {
+	var out []int
+	for _, i := range ops {
+		if i < 0 || v.ops[i].grant < 0 {
+			continue
+		}
+		if id := v.grants[v.ops[i].grant].id; id != 0 {
+			out = append(out, id)
+		}
+	}
+	return ascending(out)
+}
