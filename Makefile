@@ -1,0 +1,61 @@
+# What can be made here. `make` alone lists it.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+GO ?= go
+FUZZTIME ?= 30s
+PACKAGES := redis-server
+
+-include checker/checker.mk
+
+.PHONY: help deps build need test lint controls controls-quick memory-controls bench fuzz cross clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
+
+deps: ## install what the tests need (as root; otherwise it prints the line to type)
+	@missing=(); for p in $(PACKAGES); do command -v $$p >/dev/null || missing+=($$p); done; \
+	if [ $${#missing[@]} -eq 0 ]; then echo "deps: everything is there"; exit 0; fi; \
+	line="apt-get install -y --no-install-recommends $${missing[*]}"; \
+	if ! command -v apt-get >/dev/null; then echo "deps: missing: $${missing[*]}; install them with your system's package manager (brew install redis)"; exit 1; fi; \
+	if [ "$$(id -u)" -ne 0 ]; then echo "deps: missing: $${missing[*]}; type: sudo $$line"; exit 1; fi; \
+	printf '#!/bin/sh\nexit 101\n' > /tmp/locktest-policy-rc.d && chmod +x /tmp/locktest-policy-rc.d; \
+	[ -e /usr/sbin/policy-rc.d ] || { cp /tmp/locktest-policy-rc.d /usr/sbin/policy-rc.d; trap 'rm -f /usr/sbin/policy-rc.d' EXIT; }; \
+	apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$line
+
+build: ## build bin/locktest
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/locktest ./cmd/locktest
+
+need:
+	@for p in $(PACKAGES); do command -v $$p >/dev/null || { echo "test: $$p was not found: make deps"; exit 1; }; done
+
+test: need lint ## everything that CI tests without long searches: lint, then all packages with the race detector
+	$(GO) test -race -timeout 15m ./...
+
+lint: ## gofmt, go vet, the house rules
+	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change: $$bad"; exit 1; }
+	$(GO) vet ./...
+	$(GO) test -count=1 ./internal/tidy
+
+controls: need ## every broken lock is caught, twice, and its right counterpart is clean; the memory locks in 200 seeds each; prints the table
+	$(GO) test -count=1 -timeout 60m -v -run 'TestControls|TestMemoryControls|TestContentionControls' ./controls -controls.runs=2 -controls.seeds=200 -controls.contention=50
+
+controls-quick: need ## the same, once and with few seeds
+	$(GO) test -count=1 -timeout 15m -v -run 'TestControls|TestMemoryControls|TestContentionControls' ./controls -controls.runs=1 -controls.seeds=8 -controls.contention=2
+
+bench: need ## the harness's own speed and cost, as ratios where that says more
+	$(GO) test -count=1 -timeout 20m -run xxx -bench . -benchtime 3s ./bench
+
+fuzz: ## each decoder for FUZZTIME (default 30s)
+	$(GO) test -run xxx -fuzz FuzzReadJSONL -fuzztime $(FUZZTIME) ./history
+	$(GO) test -run xxx -fuzz FuzzLoad -fuzztime $(FUZZTIME) ./scenarios
+	$(GO) test -run xxx -fuzz FuzzSetting -fuzztime $(FUZZTIME) ./scenarios
+	$(GO) test -run xxx -fuzz FuzzMessage -fuzztime $(FUZZTIME) ./clients
+	$(GO) test -run xxx -fuzz FuzzServe -fuzztime $(FUZZTIME) ./clients
+
+cross: ## build for every platform
+	for p in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/locktest; echo "$$p builds"; done
+
+clean: ## remove what was built and run
+	rm -rf bin runs

@@ -1,0 +1,70 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/locktest/locktest/checker"
+	"github.com/locktest/locktest/clients"
+	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/internal/proc"
+	"github.com/locktest/locktest/locks"
+	"github.com/locktest/locktest/runner"
+)
+
+// The first arguments under which a program with this catalogue starts itself again.
+const (
+	argClient     = "client"
+	argSupervise  = "__supervise"
+	argCrossCheck = "__cross-check"
+)
+
+// Main carries out a start of this program by itself: as a client, as the supervisor, or as the second engine. done is
+// false where args are somebody else's. Programs and test binaries that run scenarios call it before anything else.
+func Main(args []string) (status int, done bool) {
+	if len(args) < 2 {
+		return 0, false
+	}
+	switch args[1] {
+	case argClient:
+		if len(args) > 2 {
+			return 0, false // a person who asks for help
+		}
+		return client(os.Stdin, os.Stdout, os.Stderr), true
+	case argSupervise:
+		return proc.Supervise(os.Stdin, os.Stdout), true
+	case argCrossCheck:
+		return checker.CrossCheckMain(os.Stdin, os.Stdout), true
+	}
+	return 0, false
+}
+
+func client(in io.Reader, out, errs io.Writer) int {
+	quiet()
+	if err := clients.Serve(context.Background(), in, out, OpenClient); err != nil {
+		fmt.Fprintln(errs, "locktest client:", err)
+		return 1
+	}
+	return 0
+}
+
+// Versions of this program, for histories and results.
+func Versions() map[string]string {
+	v := map[string]string{"history": history.Schema, "client": clients.ProtocolSchema}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v["locktest"] = info.Main.Version
+	}
+	return v
+}
+
+// crossCheck is the second engine in a process of its own.
+func crossCheck(self string) runner.CrossCheck {
+	return func(ctx context.Context, path string, h *history.History, results []checker.Result) []checker.Agreement {
+		return nil
+	}
+}
+
+var _ locks.Provider

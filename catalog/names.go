@@ -1,0 +1,94 @@
+package catalog
+
+import (
+	"time"
+
+	"github.com/locktest/locktest/checker"
+	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/scenarios"
+	"github.com/locktest/locktest/workloads"
+)
+
+// Names is the catalogue as scenario files are judged by it.
+func Names() scenarios.Names {
+	return scenarios.Names{
+		Locks: lockNames(), Workloads: workloadNames(), Faults: faultNames(), Properties: propertyNames(), Metrics: metricNames(),
+		Clusters: map[string]scenarios.ClusterName{
+			"auto":     {About: "processes where the server's program is found, else embedded"},
+			"embedded": {About: "servers inside locktest: not the real ones, nothing to install"},
+			"process":  {About: "the real servers as processes on this machine"},
+		},
+		Resources: map[string]string{
+			history.IgnoresToken: "takes every write",
+			history.ChecksToken:  "refuses a read or a write whose token is lower than one that it has seen; one without a token passes",
+		},
+		Stores: map[string]string{"harness": "in locktest; the client's reply is the write"},
+	}
+}
+
+func lockNames() map[string]scenarios.LockName {
+	names := map[string]scenarios.LockName{}
+	for _, l := range Locks() {
+		n := scenarios.LockName{About: l.About, Memory: l.Memory(), SharedOnly: l.Memory(), Extends: l.Extends, Nodes: l.Nodes, MinNodes: l.Min, MaxNodes: l.Max,
+			Options: map[string]scenarios.OptionName{}, ServerOptions: map[string]scenarios.OptionName{}}
+		for _, o := range l.Options {
+			n.Options[o] = scenarios.OptionName{}
+		}
+		if p, err := l.New(nil); err == nil {
+			c := p.Claims(time.Second)
+			n.Tokens, n.Leases = c.Tokens != history.NoTokens, c.Expiry == history.Lease
+			n.SharedMode, n.Permits = c.Shared, c.Permits > 0
+		}
+		if l.Service != nil {
+			for option, values := range l.Service().Options {
+				n.ServerOptions[option] = scenarios.OptionName{Values: values}
+			}
+		}
+		names[l.Name] = n
+	}
+	return names
+}
+
+func workloadNames() map[string]scenarios.WorkloadName {
+	about := map[string]string{
+		"mutex":    "hold the lock and do nothing else",
+		"counter":  "read n, think, write n+1 while holding",
+		"register": "read, think, write a value of one's own while holding",
+	}
+	names := map[string]scenarios.WorkloadName{}
+	for _, w := range workloads.All() {
+		names[w.Name()] = scenarios.WorkloadName{About: about[w.Name()]}
+	}
+	return names
+}
+
+func propertyNames() map[string]scenarios.PropertyName {
+	about := map[string]scenarios.PropertyName{
+		checker.MutualExclusion: {About: "no two clients are entitled to act at the same time", Kinds: []string{checker.DoubleGrant, checker.StaleHolder}},
+		checker.ResourceSafety:  {About: "no stale write lands and no update is lost at the guarded resource"},
+		checker.Fencing:         {About: "tokens are unique and follow the order of grants", NeedsTokens: true},
+		checker.Ownership:       {About: "only the owner releases, and a holder doesn't lose the lock before its lease ends"},
+		checker.Liveness:        {About: "the lock is to be had again after crashes and faults, and is refused only while it is held", Bounds: []string{"recover-within"}},
+		checker.Availability:    {About: "share of attempts that end in a grant or a definite refusal", Bounds: []string{"min", "during"}},
+		checker.Coverage:        {About: "the run tested what it was meant to test"},
+		checker.Hygiene:         {About: "nothing is left behind, no hold outlives its lease unextended"},
+		checker.Fairness:        {About: "no client waits while others overtake it"},
+	}
+	names := map[string]scenarios.PropertyName{}
+	for _, c := range checker.All() {
+		names[c.Name()] = about[c.Name()]
+	}
+	return names
+}
+
+func metricNames() map[string]scenarios.MetricName {
+	names := map[string]scenarios.MetricName{
+		"availability": {About: "share of attempts that end in a grant or a definite refusal", Share: true},
+	}
+	for metric, about := range map[string]string{"acquire": "from an acquire's call to its grant", "hold": "from a grant to the call of its release", "handover": "from a release's answer to the next grant, with somebody waiting"} {
+		for _, q := range []string{"p50", "p95", "p99", "max"} {
+			names[metric+"."+q] = scenarios.MetricName{About: about}
+		}
+	}
+	return names
+}

@@ -1,0 +1,435 @@
+// Package lockstest is the conformance kit of locks: what every provider has to do, and each of its claims, tested on a
+// healthy server and on one that can't be reached. It knows no provider.
+package lockstest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/locks"
+)
+
+// Kit is a provider on its servers, for one test.
+type Kit struct {
+	Provider locks.Provider
+	Addrs    []string
+	TTL      time.Duration // of leases; as short as the service allows
+}
+
+// Run tests a provider. open makes a kit whose locks are all free; it cleans up by t.
+func Run(t *testing.T, open func(t *testing.T) Kit) {
+	for name, test := range map[string]func(*testing.T, *bench){
+		"a free lock is granted":                      grantsFree,
+		"a held lock is refused":                      refusesHeld,
+		"a waiter gets it after the release":          waiterGets,
+		"a wait ends":                                 waitEnds,
+		"a second release is not held":                releaseTwice,
+		"a cancelled waiter leaves nothing":           cancelledWaiter,
+		"owners are unique":                           ownersUnique,
+		"tokens rise with grants":                     tokensRise,
+		"names are apart":                             namesApart,
+		"close releases nothing":                      closeReleasesNothing,
+		"a lease ends by itself":                      leaseEnds,
+		"a late release frees nobody else's lock":     lateRelease,
+		"an extended lease lasts":                     extendLasts,
+		"an ended lease can't be extended":            extendEnded,
+		"loss is told":                                lossTold,
+		"one at a time":                               oneAtATime,
+		"an unreachable service is no refusal":        unreachable,
+		"an unknown acquire can be cleaned up":        unknownAcquire,
+		"a release without an answer can be repeated": releaseAgain,
+	} {
+		t.Run(name, func(t *testing.T) {
+			kit := open(t)
+			test(t, &bench{t: t, kit: kit, claims: kit.Provider.Claims(kit.TTL)})
+		})
+	}
+}
+
+// bench is what a test works with.
+type bench struct {
+	t      *testing.T
+	kit    Kit
+	claims locks.Claims
+	seed   uint64
+}
+
+// limit is far above what anything here takes: a hang fails, a slow machine doesn't.
+const limit = 30 * time.Second
+
+func (b *bench) context() context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	b.t.Cleanup(cancel)
+	return ctx
+}
+
+// user is a client and the gate that its connections pass.
+type user struct {
+	locks.Client
+	gate *gate
+}
+
+func (b *bench) user(name string) *user {
+	b.t.Helper()
+	b.seed++
+	g := &gate{}
+	c, err := b.kit.Provider.Open(b.context(), locks.Target{Client: name, Addrs: b.kit.Addrs, Dial: g.dial, Rand: rand.New(rand.NewPCG(1, b.seed)), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.t.Fatalf("open %s: %v", name, err)
+	}
+	b.t.Cleanup(func() { c.Close() })
+	return &user{c, g}
+}
+
+func (b *bench) request(wait time.Duration) locks.Request {
+	return locks.Request{Name: "orders", TTL: b.kit.TTL, Wait: wait}
+}
+
+func (b *bench) acquire(c locks.Client, wait time.Duration) locks.Lock {
+	b.t.Helper()
+	l, err := c.Acquire(b.context(), b.request(wait))
+	if err != nil {
+		b.t.Fatalf("acquire: %v", err)
+	}
+	return l
+}
+
+func (b *bench) refused(c locks.Client, when string) {
+	b.t.Helper()
+	if l, err := c.Acquire(b.context(), b.request(0)); !errors.Is(err, locks.ErrHeld) || l != nil {
+		b.t.Errorf("acquire %s: got %v, %v; want no lock and ErrHeld", when, l, err)
+	}
+}
+
+func (b *bench) release(l locks.Lock) {
+	b.t.Helper()
+	if err := l.Release(b.context()); err != nil {
+		b.t.Fatalf("release: %v", err)
+	}
+}
+
+// leases says whether the lock has leases; a test of what it doesn't claim has nothing to do.
+func (b *bench) leases() bool { return b.claims.Expiry == history.Lease }
+
+func grantsFree(t *testing.T, b *bench) {
+	before := time.Now()
+	l := b.acquire(b.user("c1"), 0)
+	if l.Owner() == "" {
+		t.Error("the grant has no owner")
+	}
+	if got := l.Token() != 0; got != (b.claims.Tokens != history.NoTokens) {
+		t.Errorf("token %d, claimed: %s", l.Token(), b.claims.Tokens)
+	}
+	if got := !l.ValidUntil().IsZero(); got != b.claims.Validity {
+		t.Errorf("valid until %v, reports validity: %v", l.ValidUntil(), b.claims.Validity)
+	}
+	if b.leases() && l.TTL() != b.claims.TTL {
+		t.Errorf("TTL %v, claimed %v", l.TTL(), b.claims.TTL)
+	}
+	if until := l.ValidUntil(); b.claims.Validity && (!until.After(before) || until.After(time.Now().Add(l.TTL()))) {
+		t.Errorf("valid until %v after the call, of a TTL of %v", until.Sub(before), l.TTL())
+	}
+	b.release(l)
+	b.release(b.acquire(b.user("c2"), 0))
+}
+
+func refusesHeld(_ *testing.T, b *bench) {
+	b.acquire(b.user("c1"), 0)
+	b.refused(b.user("c2"), "of a held lock")
+}
+
+func waiterGets(t *testing.T, b *bench) {
+	l := b.acquire(b.user("c1"), 0)
+	got := make(chan error, 1)
+	c2 := b.user("c2")
+	ctx := b.context()
+	go func() {
+		_, err := c2.Acquire(ctx, b.request(limit))
+		got <- err
+	}()
+	b.release(l)
+	if err := <-got; err != nil {
+		t.Errorf("the waiter got %v", err)
+	}
+}
+
+func waitEnds(t *testing.T, b *bench) {
+	c1 := b.user("c1")
+	l := b.acquire(c1, 0)
+	c2, wait := b.user("c2"), min(b.kit.TTL/4, 100*time.Millisecond)
+	began := time.Now()
+	_, err := c2.Acquire(b.context(), b.request(wait))
+	if time.Now().Before(l.ValidUntil()) && !errors.Is(err, locks.ErrHeld) {
+		t.Errorf("after a wait of %v: %v, want ErrHeld", time.Since(began), err)
+	}
+}
+
+func releaseTwice(t *testing.T, b *bench) {
+	l := b.acquire(b.user("c1"), 0)
+	b.release(l)
+	if err := l.Release(b.context()); b.claims.ReleaseHeld && !errors.Is(err, locks.ErrNotHeld) {
+		t.Errorf("the second release: %v, want ErrNotHeld", err)
+	}
+}
+
+func cancelledWaiter(t *testing.T, b *bench) {
+	c2 := b.user("c2")
+	l := b.acquire(b.user("c1"), 0)
+	ctx, cancel := context.WithCancel(b.context())
+	got := make(chan error, 1)
+	go func() {
+		_, err := c2.Acquire(ctx, b.request(limit))
+		got <- err
+	}()
+	cancel()
+	if err := <-got; err == nil {
+		t.Error("a cancelled acquire was granted while the lock was held")
+	}
+	b.release(l)
+	b.release(b.acquire(b.user("c3"), b.kit.TTL+5*time.Second)) // nobody else took it meanwhile, or for longer than a lease
+}
+
+func ownersUnique(t *testing.T, b *bench) {
+	seen := map[string]bool{}
+	for range 3 {
+		for _, name := range []string{"c1", "c2"} {
+			l := b.acquire(b.user(name), 0)
+			if seen[l.Owner()] {
+				t.Errorf("owner %q twice", l.Owner())
+			}
+			seen[l.Owner()] = true
+			b.release(l)
+		}
+	}
+}
+
+func tokensRise(t *testing.T, b *bench) {
+	if b.claims.Tokens != history.PerGrant {
+		return
+	}
+	c1, c2, last := b.user("c1"), b.user("c2"), locks.Token(0)
+	for i := range 10 {
+		l := b.acquire([]locks.Client{c1, c2}[i%2], 0)
+		if l.Token() <= last {
+			t.Errorf("token %d after %d", l.Token(), last)
+		}
+		last = l.Token()
+		b.release(l)
+	}
+}
+
+func namesApart(t *testing.T, b *bench) {
+	c1 := b.user("c1")
+	b.acquire(c1, 0)
+	other := b.request(0)
+	other.Name = "orders-2"
+	if _, err := c1.Acquire(b.context(), other); err != nil {
+		t.Errorf("another name: %v", err)
+	}
+}
+
+func closeReleasesNothing(t *testing.T, b *bench) {
+	if b.claims.Expiry == history.Session {
+		return
+	}
+	c1 := b.user("c1")
+	l := b.acquire(c1, 0)
+	if err := c1.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	if _, err := b.user("c2").Acquire(b.context(), b.request(0)); err == nil && (l.ValidUntil().IsZero() || time.Now().Before(l.ValidUntil())) {
+		t.Error("the lock of a client that was closed is granted within its lease")
+	}
+}
+
+func leaseEnds(t *testing.T, b *bench) {
+	if !b.leases() {
+		return
+	}
+	l := b.acquire(b.user("c1"), 0)
+	b.acquire(b.user("c2"), limit)
+	if early := time.Until(l.ValidUntil()); early > 0 {
+		t.Errorf("granted again %v before the lease of the first had ended", early)
+	}
+}
+
+func lateRelease(t *testing.T, b *bench) {
+	if !b.leases() || !b.claims.OwnerChecked {
+		return
+	}
+	late := b.acquire(b.user("c1"), 0)
+	next := b.acquire(b.user("c2"), limit)
+	if err := late.Release(b.context()); b.claims.ReleaseHeld && !errors.Is(err, locks.ErrNotHeld) {
+		t.Errorf("late release: %v, want ErrNotHeld", err)
+	}
+	if time.Now().Before(next.ValidUntil()) {
+		b.refused(b.user("c3"), "after a late release by another")
+	}
+}
+
+func extendLasts(t *testing.T, b *bench) {
+	l := b.acquire(b.user("c1"), 0)
+	e, ok := l.(locks.Extender)
+	if !ok || !b.leases() {
+		return
+	}
+	first := l.ValidUntil()
+	if err := e.Extend(b.context(), 5*b.kit.TTL); err != nil {
+		t.Fatalf("extend: %v", err)
+	}
+	if !l.ValidUntil().After(first) {
+		t.Errorf("valid until %v after an extend, %v before", l.ValidUntil(), first)
+	}
+	c2 := b.user("c2")
+	for time.Now().Before(first.Add(b.kit.TTL / 2)) {
+		b.refused(c2, "of an extended lock")
+	}
+}
+
+func extendEnded(t *testing.T, b *bench) {
+	l := b.acquire(b.user("c1"), 0)
+	e, ok := l.(locks.Extender)
+	if !ok || !b.leases() {
+		return
+	}
+	next := b.acquire(b.user("c2"), limit)
+	if err := e.Extend(b.context(), b.kit.TTL); !errors.Is(err, locks.ErrNotHeld) {
+		t.Errorf("extend of an ended lease: %v, want ErrNotHeld", err)
+	}
+	b.release(next)
+	if err := e.Extend(b.context(), b.kit.TTL); !errors.Is(err, locks.ErrNotHeld) {
+		t.Errorf("extend of a lease that somebody else had meanwhile: %v, want ErrNotHeld", err)
+	}
+	b.release(b.acquire(b.user("c3"), 0))
+}
+
+func lossTold(t *testing.T, b *bench) {
+	l := b.acquire(b.user("c1"), 0)
+	if !b.claims.TellsLoss {
+		if l.Lost() != nil {
+			t.Error("it can tell of a loss, and doesn't claim so")
+		}
+		return
+	}
+	select {
+	case <-l.Lost():
+		if early := time.Until(l.ValidUntil()); early > 0 {
+			t.Errorf("told %v before the lease ended", early)
+		}
+	case <-time.After(limit):
+		t.Errorf("not told within %v of an end after %v", limit, b.kit.TTL)
+	}
+}
+
+func oneAtATime(t *testing.T, b *bench) {
+	var inside, grants atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 4 {
+		c := b.user(fmt.Sprintf("c%d", i+1))
+		ctx := b.context()
+		wg.Go(func() {
+			for range 10 {
+				l, err := c.Acquire(ctx, b.request(limit))
+				if err != nil {
+					t.Errorf("acquire: %v", err)
+					return
+				}
+				if n := inside.Add(1); n > 1 && (l.ValidUntil().IsZero() || time.Now().Before(l.ValidUntil())) {
+					t.Errorf("%d clients hold it", n)
+				}
+				grants.Add(1)
+				inside.Add(-1)
+				if err := l.Release(ctx); err != nil && !errors.Is(err, locks.ErrNotHeld) {
+					t.Errorf("release: %v", err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if grants.Load() != 40 {
+		t.Errorf("%d grants, want 40", grants.Load())
+	}
+}
+
+// gate cuts a client's connections: what is written is swallowed, and nothing comes back.
+type gate struct{ shut atomic.Bool }
+
+func (g *gate) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	c, err := new(net.Dialer).DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return &gated{c, g}, nil
+}
+
+type gated struct {
+	net.Conn
+	gate *gate
+}
+
+func (c *gated) Write(b []byte) (int, error) {
+	if c.gate.shut.Load() {
+		return len(b), nil
+	}
+	return c.Conn.Write(b)
+}
+
+func unreachable(t *testing.T, b *bench) {
+	if len(b.kit.Addrs) == 0 {
+		return
+	}
+	c := b.user("c1")
+	b.release(b.acquire(c, 0)) // connected
+	c.gate.shut.Store(true)
+	l, err := c.Acquire(b.context(), b.request(0))
+	if err == nil || errors.Is(err, locks.ErrHeld) || errors.Is(err, locks.ErrUnavailable) {
+		t.Errorf("acquire without a reply: %v, want an indefinite error", err)
+	}
+	if l == nil {
+		t.Error("acquire without a reply: no handle to clean up by")
+	}
+}
+
+func unknownAcquire(t *testing.T, b *bench) {
+	if len(b.kit.Addrs) == 0 {
+		return
+	}
+	c := b.user("c1")
+	b.release(b.acquire(c, 0))
+	c.gate.shut.Store(true)
+	l, err := c.Acquire(b.context(), b.request(0))
+	if l == nil || locks.Definite(err) {
+		t.Fatalf("acquire without a reply: %v, %v", l, err)
+	}
+	c.gate.shut.Store(false)
+	if err := l.Release(b.context()); err != nil && !errors.Is(err, locks.ErrNotHeld) {
+		t.Errorf("clean-up: %v, want a definite answer", err)
+	}
+	b.release(b.acquire(b.user("c2"), 0))
+}
+
+func releaseAgain(t *testing.T, b *bench) {
+	if len(b.kit.Addrs) == 0 {
+		return
+	}
+	c := b.user("c1")
+	l := b.acquire(c, 0)
+	c.gate.shut.Store(true)
+	if err := l.Release(b.context()); err == nil || errors.Is(err, locks.ErrNotHeld) {
+		t.Errorf("release without a reply: %v, want an indefinite error", err)
+	}
+	c.gate.shut.Store(false)
+	if err := l.Release(b.context()); err != nil && !errors.Is(err, locks.ErrNotHeld) {
+		t.Errorf("release again: %v", err)
+	}
+	b.release(b.acquire(b.user("c2"), 0))
+}

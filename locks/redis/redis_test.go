@@ -1,0 +1,61 @@
+package redis_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/cluster/embedded"
+	"github.com/locktest/locktest/cluster/process"
+	"github.com/locktest/locktest/internal/proc"
+	"github.com/locktest/locktest/locks"
+	"github.com/locktest/locktest/locks/lockstest"
+	"github.com/locktest/locktest/locks/redis"
+)
+
+const ttl = 300 * time.Millisecond
+
+func TestSingleEmbedded(t *testing.T) {
+	conform(t, redis.NewSingle(redis.Options{}), 1, startEmbedded)
+}
+func TestRedlockEmbedded(t *testing.T) {
+	conform(t, redis.NewRedlock(redis.Options{}), 3, startEmbedded)
+}
+func TestSingle(t *testing.T)  { conform(t, redis.NewSingle(redis.Options{}), 1, startProcess) }
+func TestRedlock(t *testing.T) { conform(t, redis.NewRedlock(redis.Options{}), 5, startProcess) }
+
+func conform(t *testing.T, p locks.Provider, nodes int, start func(*testing.T, int) cluster.Cluster) {
+	lockstest.Run(t, func(t *testing.T) lockstest.Kit {
+		c := start(t, nodes)
+		if err := c.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		kit := lockstest.Kit{Provider: p, TTL: ttl}
+		for _, n := range c.Nodes() {
+			kit.Addrs = append(kit.Addrs, n.Addr())
+		}
+		return kit
+	})
+}
+
+func startEmbedded(t *testing.T, nodes int) cluster.Cluster {
+	c, err := embedded.New(embedded.Options{Service: redis.Service(), Nodes: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func startProcess(t *testing.T, nodes int) cluster.Cluster {
+	s, err := proc.NewSpawner(proc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	c, err := process.New(process.Options{Service: redis.Service(), Nodes: nodes, Spawner: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

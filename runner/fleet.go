@@ -1,0 +1,193 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/locktest/locktest/clients"
+	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/internal/proc"
+	"github.com/locktest/locktest/locks"
+)
+
+// member is a client that can be harmed.
+type member interface {
+	clients.Client
+	Pause(context.Context) error
+	Resume(context.Context) error
+	Kill(context.Context) error
+	Restart(context.Context) error
+	Close() error
+}
+
+// fleet is all clients of a run, as the nemesis may treat them.
+type fleet struct {
+	plan    *Plan
+	members map[string]member
+	order   []string
+
+	mu       sync.Mutex
+	recorder *history.Recorder              // nil before the run's clock starts
+	tell     map[string]func(clients.Event) // by client
+}
+
+func clientName(i int) string { return "c" + strconv.Itoa(i+1) }
+
+// startFleet starts all clients side by side. addr says where a client reaches each node.
+func startFleet(ctx context.Context, p *Plan, spawner *proc.Spawner, logs string, addrs func(client string) []string, log *slog.Logger) (*fleet, error) {
+	f := &fleet{plan: p, members: map[string]member{}, order: p.clients(), tell: map[string]func(clients.Event){}}
+	errs := make([]error, len(f.order))
+	var wg sync.WaitGroup
+	for i, name := range f.order {
+		wg.Go(func() {
+			m, err := f.start(ctx, i, name, spawner, logs, addrs(name), log)
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.members[name] = m
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		f.close()
+		return nil, fmt.Errorf("start clients: %w", err)
+	}
+	return f, nil
+}
+
+func (f *fleet) start(ctx context.Context, i int, name string, spawner *proc.Spawner, logs string, addrs []string, log *slog.Logger) (member, error) {
+	tell := func(e clients.Event) { f.event(name, e) }
+	seed := f.plan.Scenario.Run.Seed
+	if !f.plan.Separate {
+		lives := uint64(0)
+		return clients.NewShared(ctx, name, func(ctx context.Context) (locks.Client, error) {
+			lives++ // each life draws owner values of its own
+			return f.plan.Provider.Open(ctx, locks.Target{Client: name, Addrs: addrs, Rand: rand.New(rand.NewPCG(seed, uint64(i+1)<<32|lives)), Log: log})
+		}, tell)
+	}
+	cmd := f.plan.Client
+	cmd.Env = append(slices.Clone(cmd.Env), "LOCKTEST_CLIENT="+name, "LOCKTEST_SEED="+strconv.FormatUint(seed, 10))
+	for n, addr := range addrs {
+		cmd.Env = append(cmd.Env, fmt.Sprintf("LOCKTEST_SERVER_%d=%s", n, addr))
+	}
+	hello := maps.Clone(f.plan.Hello)
+	hello["stall_ms"] = float64(f.plan.stallLimit()) / float64(time.Millisecond)
+	hello["servers"] = addrs
+	return clients.StartProcess(ctx, clients.ProcessConfig{
+		Name: name, Spawner: spawner, Command: cmd, Options: hello, Tell: tell, Log: log,
+		Stderr: filepath.Join(logs, name+".stderr"), Stdout: filepath.Join(logs, name+".stdout"),
+	})
+}
+
+// begin lets events into the history from now on.
+func (f *fleet) begin(r *history.Recorder, tell map[string]func(clients.Event)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.recorder, f.tell = r, tell
+}
+
+func (f *fleet) event(client string, e clients.Event) {
+	f.mu.Lock()
+	recorder, tell := f.recorder, f.tell[client]
+	f.mu.Unlock()
+	switch {
+	case recorder == nil:
+	case e.Kind == clients.Stalled:
+		recorder.Record(history.Op{Client: client, Type: history.HostStall, TTL: e.Late})
+	case tell != nil:
+		tell(e)
+	}
+}
+
+// pipeDelay measures how long a client's reply takes to reach us: half the median of some round trips of the fleet.
+func (f *fleet) pipeDelay(ctx context.Context) (time.Duration, error) {
+	if !f.plan.Separate {
+		return 0, nil
+	}
+	var trips []time.Duration
+	for range 5 {
+		for _, name := range f.order {
+			sent := time.Now()
+			if _, err := f.members[name].Do(ctx, clients.Request{Op: clients.OpWork}); err != nil {
+				return 0, err
+			}
+			trips = append(trips, time.Since(sent))
+		}
+	}
+	slices.Sort(trips)
+	return trips[len(trips)/2] / 2, nil
+}
+
+// Names in order.
+func (f *fleet) Names() []string { return f.order }
+
+// Separate says whether each is an OS process.
+func (f *fleet) Separate() bool { return f.plan.Separate }
+
+func (f *fleet) member(client string) (member, error) {
+	m, ok := f.members[client]
+	if !ok {
+		return nil, fmt.Errorf("there is no client %s", client)
+	}
+	return m, nil
+}
+
+// Pause stops the client.
+func (f *fleet) Pause(ctx context.Context, client string) error {
+	return f.with(client, func(m member) error { return m.Pause(ctx) })
+}
+
+// Resume ends a Pause.
+func (f *fleet) Resume(ctx context.Context, client string) error {
+	return f.with(client, func(m member) error { return m.Resume(ctx) })
+}
+
+// Kill records the crash first: whatever the client does after that line is none of its acts.
+func (f *fleet) Kill(ctx context.Context, client string) error {
+	return f.with(client, func(m member) error {
+		f.mu.Lock()
+		recorder := f.recorder
+		f.mu.Unlock()
+		if recorder != nil {
+			recorder.Record(history.Op{Client: client, Type: history.Crash})
+		}
+		return m.Kill(ctx)
+	})
+}
+
+// Restart brings a new process of that name.
+func (f *fleet) Restart(ctx context.Context, client string) error {
+	return f.with(client, func(m member) error { return m.Restart(ctx) })
+}
+
+func (f *fleet) with(client string, do func(member) error) error {
+	m, err := f.member(client)
+	if err != nil {
+		return err
+	}
+	return do(m)
+}
+
+func (f *fleet) close() error {
+	errs := make([]error, len(f.order))
+	var wg sync.WaitGroup
+	for i, name := range f.order {
+		if m := f.members[name]; m != nil {
+			wg.Go(func() { errs[i] = m.Close() })
+		}
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,167 @@
+package runner
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/locktest/locktest/history"
+)
+
+// Measure computes the metrics of a history. Attempts of the drain phase don't count.
+func Measure(h *history.History) Metrics {
+	m := &measurer{h: h, spans: faultSpans(h), open: map[attemptKey]int{}, grants: map[int]time.Duration{}, freed: map[string]time.Duration{}}
+	for i := range h.Ops {
+		if op := &h.Ops[i]; op.Type == history.Phase && op.Name == history.PhaseDrain {
+			break
+		} else {
+			m.event(op)
+		}
+	}
+	length := time.Duration(0)
+	if n := len(h.Ops); n > 0 {
+		length = h.Ops[n-1].Time
+	}
+	faulty := covered(m.spans, length)
+	return Metrics{Calm: m.calm.part(length - faulty), Faults: m.faults.part(faulty), All: m.all.part(length)}
+}
+
+// span is the time in which a fault may have had an effect: from its begin to its end and a lease's length more.
+type span struct{ from, to time.Duration }
+
+func faultSpans(h *history.History) []span {
+	type key struct {
+		client  string
+		process int
+	}
+	var ttl time.Duration
+	for _, l := range h.Header.Locks {
+		ttl = max(ttl, l.Contract.TTL)
+	}
+	open := map[key]int{}
+	var spans []span
+	for i := range h.Ops {
+		op := &h.Ops[i]
+		k := key{op.Client, op.Process}
+		switch op.Type {
+		case history.FaultBegin:
+			open[k] = len(spans)
+			spans = append(spans, span{op.Time, math.MaxInt64})
+		case history.FaultEnd:
+			if j, ok := open[k]; ok {
+				spans[j].to = op.Time + ttl
+			}
+		}
+	}
+	return spans
+}
+
+// covered returns how much of [0, length] spans cover together.
+func covered(spans []span, length time.Duration) time.Duration {
+	sorted := slices.SortedFunc(slices.Values(spans), func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	var sum, end time.Duration
+	for _, s := range sorted {
+		from, to := max(s.from, end), min(s.to, length)
+		if to > from {
+			sum, end = sum+to-from, to
+		}
+	}
+	return sum
+}
+
+type attemptKey struct {
+	client  string
+	thread  int
+	process int
+}
+
+type measurer struct {
+	h      *history.History
+	spans  []span
+	open   map[attemptKey]int // the attempt's invocation
+	grants map[int]time.Duration
+	freed  map[string]time.Duration // when a release of the lock was last answered
+	calm   sample
+	faults sample
+	all    sample
+}
+
+func (m *measurer) event(op *history.Op) {
+	k := attemptKey{op.Client, op.Thread, op.Process}
+	switch {
+	case op.Type == history.Invoke:
+		m.open[k] = op.Index
+		if at, ok := m.grants[op.Grant]; ok && op.F == history.Release {
+			delete(m.grants, op.Grant)
+			m.each(at, op.Time, func(s *sample) { s.hold = append(s.hold, op.Time-at) })
+		}
+	case op.Completes() && op.F == history.Acquire:
+		m.attempt(&m.h.Ops[m.open[k]], op)
+	case op.Type == history.OK && op.F == history.Release:
+		m.freed[op.Lock] = op.Time
+	}
+}
+
+func (m *measurer) attempt(call, ret *history.Op) {
+	granted := ret.Type == history.OK
+	if granted {
+		m.grants[ret.Grant] = ret.Time
+	}
+	m.each(call.Time, ret.Time, func(s *sample) {
+		s.attempts++
+		switch {
+		case granted:
+			s.granted++
+			s.acquire = append(s.acquire, ret.Time-call.Time)
+		case ret.Type == history.Info:
+			s.unknown++
+		case ret.Outcome == history.Busy:
+			s.busy++
+		default:
+			s.failed++
+		}
+	})
+	if at, ok := m.freed[ret.Lock]; ok && granted && call.Time < at { // somebody had waited for it
+		m.each(at, ret.Time, func(s *sample) { s.handover = append(s.handover, ret.Time-at) })
+		delete(m.freed, ret.Lock)
+	}
+}
+
+// each adds to the sample of all, and to that of calm time or of faults, by what [from, to] meets.
+func (m *measurer) each(from, to time.Duration, add func(*sample)) {
+	add(&m.all)
+	for _, s := range m.spans {
+		if from <= s.to && to >= s.from {
+			add(&m.faults)
+			return
+		}
+	}
+	add(&m.calm)
+}
+
+type sample struct {
+	attempts, granted, busy, unknown, failed int
+	acquire, hold, handover                  []time.Duration
+}
+
+func (s *sample) part(length time.Duration) Part {
+	p := Part{Attempts: s.attempts, Granted: s.granted, Busy: s.busy, Unknown: s.unknown, Failed: s.failed, Availability: 1,
+		Acquire: quantiles(s.acquire), Hold: quantiles(s.hold), Handover: quantiles(s.handover)}
+	if s.attempts > 0 {
+		p.Availability = float64(s.granted+s.busy) / float64(s.attempts)
+	}
+	if length > 0 {
+		p.Throughput = float64(s.granted) / length.Seconds()
+	}
+	return p
+}
+
+func quantiles(d []time.Duration) Quantiles {
+	if len(d) == 0 {
+		return Quantiles{}
+	}
+	slices.Sort(d)
+	at := func(q float64) time.Duration { return d[min(len(d)-1, int(math.Ceil(q*float64(len(d))))-1)] }
+	return Quantiles{N: len(d), P50: at(.5), P95: at(.95), P99: at(.99), Max: d[len(d)-1]}
+}

@@ -1,0 +1,77 @@
+// Package runner is one run from start to end: servers up, clients and nemesis, heal, a last acquire by each client, down,
+// and the verdict. It knows the stages and no lock, server, fault or check by name: a Plan has them.
+package runner
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/locktest/locktest/checker"
+	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/internal/proc"
+	"github.com/locktest/locktest/locks"
+	"github.com/locktest/locktest/nemesis"
+	"github.com/locktest/locktest/scenarios"
+	"github.com/locktest/locktest/workloads"
+)
+
+// Plan is a scenario with every name resolved, every power checked and every chance drawn. Nothing of it has started.
+type Plan struct {
+	Scenario *scenarios.Scenario
+	Source   []byte // of the scenario, as given
+	Resolved []byte // with every default, the seed and what was set on the command line
+
+	Lock     string         // PROVIDER/STRATEGY
+	Provider locks.Provider // says the claims, and opens clients that share this process
+	Separate bool           // clients are OS processes
+	Client   proc.Command   // starts one of them
+	Hello    map[string]any // what it is to be
+
+	Kind    string // embedded, process, …, none
+	KindWhy string
+	// Cluster makes the nodes; nil for locks in memory.
+	Cluster func(Site) (cluster.Cluster, error)
+	// Network makes the links once the nodes run; nil for locks in memory.
+	Network func(nodes []cluster.Node, clients []string, seed uint64, log *slog.Logger) (cluster.Network, error)
+	// Supervisor is the command that ends what a killed harness leaves behind.
+	Supervisor proc.Supervisor
+
+	Workload workloads.Workload
+	Config   workloads.Config
+	Schedule []nemesis.Plan
+	Faults   []history.Fault // the same, in words
+	Bounds   history.Bounds
+	Checkers []checker.Checker
+
+	// CrossCheck starts the second engine on a history file; nil: it is left out.
+	CrossCheck CrossCheck
+	Versions   map[string]string
+}
+
+// Site is where a run's servers live.
+type Site struct {
+	Dir     string // for data, removed at the end
+	Logs    string // kept
+	Spawner *proc.Spawner
+	Log     *slog.Logger
+}
+
+// names of the clients.
+func (p *Plan) clients() []string {
+	names := make([]string, p.Scenario.Clients.Count)
+	for i := range names {
+		names[i] = clientName(i)
+	}
+	return names
+}
+
+func (p *Plan) claims() locks.Claims { return p.Provider.Claims(p.Scenario.Lock.TTL) }
+
+// stallLimit is how late a timer may be before the host counts as stalled.
+func (p *Plan) stallLimit() time.Duration {
+	if ttl := p.claims().TTL; ttl > 0 {
+		return ttl / 10
+	}
+	return 100 * time.Millisecond
+}

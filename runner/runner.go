@@ -1,0 +1,379 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/locktest/locktest/checker"
+	"github.com/locktest/locktest/clients"
+	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/internal/proc"
+	"github.com/locktest/locktest/nemesis"
+	"github.com/locktest/locktest/workloads"
+)
+
+// Options of one run.
+type Options struct {
+	Root string // the folder of all runs
+	Log  *slog.Logger
+	// Began is told once the run's clock starts; Status and Event may be called until Run returns. May be nil.
+	Began func(Live)
+	// Event is told of each event of the nemesis and of the run's parts, as it is recorded. May be nil.
+	Event func(history.Op)
+}
+
+// Live is a view of a run while it lasts.
+type Live struct {
+	Run    string
+	Dir    string
+	Began  time.Time
+	Counts func() Counts
+}
+
+// Run carries p out and judges what was recorded. The outcome is never nil; its Err, also returned, is the harness's own.
+// When ctx ends, faults are healed, and what was recorded until then is judged.
+func Run(ctx context.Context, p *Plan, o Options) (*Outcome, error) {
+	out := &Outcome{Scenario: p.Scenario, Lock: p.Lock, Kind: p.Kind, KindWhy: p.KindWhy, Separate: p.Separate, Seed: p.Scenario.Run.Seed, Began: time.Now()}
+	s, err := newStore(o.Root, p.Scenario.Name, out.Seed, out.Began)
+	if err != nil {
+		out.Err = err
+		return out, err
+	}
+	out.Run, out.Dir = s.id, s.dir
+	r := &run{plan: p, options: o, store: s, out: out, watch: newWatch(), log: o.Log}
+	out.Err = errors.Join(s.write(ScenarioFile, p.Source), s.write(ResolvedFile, p.Resolved), r.execute(ctx))
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		out.Interrupted = cause.Error()
+	}
+	if r.recorded {
+		r.judge()
+	}
+	out.Again = "locktest run " + s.path(ResolvedFile)
+	return out, out.Err
+}
+
+// run is one in progress.
+type run struct {
+	plan    *Plan
+	options Options
+	store   *store
+	out     *Outcome
+	log     *slog.Logger
+	watch   *watch
+
+	spawner  *proc.Spawner
+	cluster  cluster.Cluster
+	network  cluster.Network
+	fleet    *fleet
+	recorder *history.Recorder
+	workers  []*workloads.Worker
+	recorded bool
+}
+
+// execute has every stage in its order. What a stage made is undone when it returns, the last first.
+func (r *run) execute(ctx context.Context) (err error) {
+	if r.plan.Separate || r.plan.Cluster != nil {
+		if r.spawner, err = proc.NewSpawner(proc.Options{Supervisor: r.plan.Supervisor, Log: r.log}); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, r.spawner.Close()) }()
+	}
+	if r.plan.Cluster != nil {
+		if err := r.startCluster(ctx); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, r.network.Close(), r.cluster.Close()) }()
+	}
+	r.out.Cluster = r.describe()
+	if r.fleet, err = startFleet(ctx, r.plan, r.spawner, r.store.path(LogsDir), r.addrs, r.log); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.fleet.close()) }()
+	return r.record(ctx)
+}
+
+func (r *run) startCluster(ctx context.Context) (err error) {
+	data, err := os.MkdirTemp("", "locktest-"+r.store.id+"-")
+	if err != nil {
+		return fmt.Errorf("start cluster: %w", err)
+	}
+	if err := os.Chmod(data, 0o755); err != nil { // servers may run as somebody else
+		return fmt.Errorf("start cluster: %w", err)
+	}
+	r.cluster, err = r.plan.Cluster(Site{Dir: data, Logs: r.store.path(LogsDir), Spawner: r.spawner, Log: r.log})
+	if err == nil {
+		err = r.cluster.Start(ctx)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("start cluster: %w", err), os.RemoveAll(data))
+	}
+	r.network, err = r.plan.Network(r.cluster.Nodes(), r.plan.clients(), r.plan.Scenario.Run.Seed, r.log)
+	if err != nil {
+		return errors.Join(fmt.Errorf("start links: %w", err), r.cluster.Close(), os.RemoveAll(data))
+	}
+	r.cluster = cleaning{r.cluster, data}
+	return nil
+}
+
+// cleaning removes a cluster's data after its end.
+type cleaning struct {
+	cluster.Cluster
+	dir string
+}
+
+func (c cleaning) Close() error { return errors.Join(c.Cluster.Close(), os.RemoveAll(c.dir)) }
+
+func (r *run) describe() string {
+	if r.cluster == nil {
+		return "in this process"
+	}
+	return r.cluster.Describe()
+}
+
+// addrs are where a client dials the nodes, in their order.
+func (r *run) addrs(client string) []string {
+	if r.cluster == nil {
+		return nil
+	}
+	var addrs []string
+	for _, n := range r.cluster.Nodes() {
+		addrs = append(addrs, r.network.Addr(client, n.Name()))
+	}
+	return addrs
+}
+
+// record opens the history, starts the run's clock and goes through the parts of the run.
+func (r *run) record(ctx context.Context) (err error) {
+	pipe, err := r.fleet.pipeDelay(ctx)
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(r.store.path(HistoryFile))
+	if err != nil {
+		return fmt.Errorf("history: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	began := time.Now()
+	if r.recorder, err = history.NewRecorder(f, r.header(began, pipe), began); err != nil {
+		return err
+	}
+	r.recorded = true
+	defer func() { err = errors.Join(err, r.recorder.Close()) }()
+	r.makeWorkers()
+	if r.options.Began != nil {
+		r.options.Began(Live{Run: r.store.id, Dir: r.store.dir, Began: began, Counts: r.watch.snapshot})
+	}
+	return r.parts(ctx, began)
+}
+
+func (r *run) header(began time.Time, pipe time.Duration) history.Header {
+	p := r.plan
+	h := history.Header{Run: r.store.id, Scenario: p.Scenario.Name, Began: began, Seed: p.Scenario.Run.Seed, Cluster: p.Kind, Clients: p.clients(),
+		Separate: p.Separate, Workload: p.Workload.Name(), Faults: p.Faults, Bounds: p.Bounds, Pipe: pipe, Versions: p.Versions}
+	if r.cluster != nil {
+		for _, n := range r.cluster.Nodes() {
+			h.Nodes = append(h.Nodes, n.Name())
+		}
+	}
+	for _, name := range p.Config.Locks {
+		h.Locks = append(h.Locks, history.Lock{Name: name, Provider: p.Lock, Contract: p.claims()})
+		if p.Workload.UsesResource() {
+			h.Resources = append(h.Resources, workloads.NewResource(name, p.Scenario.Workload.Resource, nil).Describe())
+		}
+	}
+	return h
+}
+
+func (r *run) makeWorkers() {
+	p := r.plan
+	var grants, values atomic.Int64
+	shared := workloads.Shared{
+		Recorder: r.recorder, Contracts: map[string]history.Contract{}, Resources: map[string]*workloads.Resource{}, Watch: r.watch.step,
+		NextGrant: func() int { return int(grants.Add(1)) }, NextValue: func() int64 { return values.Add(1) },
+	}
+	for _, lock := range p.Config.Locks {
+		shared.Contracts[lock] = p.claims()
+		if p.Workload.UsesResource() {
+			shared.Resources[lock] = workloads.NewResource(lock, p.Scenario.Workload.Resource, r.recorder)
+		}
+	}
+	tell := map[string]func(clients.Event){}
+	for i, name := range p.clients() {
+		w := workloads.NewWorker(r.fleet.members[name], p.Workload, p.Config, shared, rand.New(rand.NewPCG(p.Scenario.Run.Seed, uint64(i))))
+		r.workers = append(r.workers, w)
+		tell[name] = w.Tell
+	}
+	r.fleet.begin(r.recorder, tell)
+}
+
+// parts is the run's own time: warmup, faults, settle, drain. The first error ends it, and is returned after everything
+// was healed.
+func (r *run) parts(ctx context.Context, began time.Time) error {
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	stalls, stopStalls := context.WithCancel(context.WithoutCancel(ctx))
+	var watching sync.WaitGroup
+	watching.Go(func() { clients.WatchStalls(stalls, r.plan.stallLimit(), r.stalled) })
+	defer watching.Wait()
+	defer stopStalls()
+
+	stop := make(chan struct{})
+	var working sync.WaitGroup
+	r.phase(history.PhaseWarmup)
+	for _, w := range r.workers {
+		working.Go(func() {
+			if err := w.Run(ctx, stop); err != nil {
+				fail(err)
+			}
+		})
+	}
+	if err := r.harm(ctx, began); err != nil {
+		fail(err)
+	}
+	r.phase(history.PhaseSettle)
+	sleepUntil(ctx, began.Add(r.plan.Scenario.Run.Duration))
+	close(stop)
+	r.finish(ctx, fail, &working)
+	r.drain(ctx, fail)
+	r.phase(history.PhaseEnd)
+	return r.reason(ctx)
+}
+
+// reason is why ctx ended early; nil if it didn't, or if that was the user's wish.
+func (r *run) reason(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if err := r.recorder.Err(); err != nil {
+		return err
+	}
+	var signal Interrupt
+	if cause == nil || errors.As(cause, &signal) || errors.Is(cause, context.Canceled) {
+		return nil
+	}
+	return cause
+}
+
+// Interrupt is the cause of a context that a signal ended; its text is the signal's name.
+type Interrupt string
+
+func (i Interrupt) Error() string { return string(i) }
+
+// harm runs the nemesis until the settle phase; it has healed everything when it returns.
+func (r *run) harm(ctx context.Context, began time.Time) error {
+	s := r.plan.Scenario.Run
+	ctx, cancel := context.WithDeadline(ctx, began.Add(s.Duration-s.Settle))
+	defer cancel()
+	env := nemesis.Env{Clients: r.fleet, Watch: r.watch, Net: r.network, TTL: r.plan.claims().TTL, Rand: rand.New(rand.NewPCG(s.Seed, 1<<40))}
+	if r.cluster != nil {
+		env.Nodes = r.cluster.Nodes()
+	}
+	warm := time.AfterFunc(time.Until(began.Add(s.Warmup)), func() { r.phase(history.PhaseFaults) })
+	defer warm.Stop()
+	err := nemesis.Run(ctx, env, r.plan.Schedule, teller{r})
+	<-ctx.Done()
+	return err
+}
+
+// teller records what the nemesis does and tells it on.
+type teller struct{ r *run }
+
+func (t teller) Record(op history.Op) history.Op {
+	op = t.r.recorder.Record(op)
+	if t.r.options.Event != nil {
+		t.r.options.Event(op)
+	}
+	return op
+}
+
+func (t teller) Since(at time.Time) time.Duration { return t.r.recorder.Since(at) }
+
+func (r *run) phase(name string) { teller{r}.Record(history.Op{Type: history.Phase, Name: name}) }
+
+func (r *run) stalled(late time.Duration) {
+	teller{r}.Record(history.Op{Type: history.HostStall, TTL: late})
+}
+
+// finish waits for the workers to end what they have begun. One that hangs is given up, and its operation is unknown.
+func (r *run) finish(ctx context.Context, fail context.CancelCauseFunc, working *sync.WaitGroup) {
+	c := r.plan.Config
+	limit := c.Wait + c.Hold.Max + 3*c.TTL + 10*time.Second
+	late := time.AfterFunc(limit, func() {
+		fail(fmt.Errorf("clients still worked %v after the end of the workload", limit))
+	})
+	defer late.Stop()
+	working.Wait()
+}
+
+// drain lets each client acquire each lock once more, one client after the other.
+func (r *run) drain(ctx context.Context, fail context.CancelCauseFunc) {
+	r.phase(history.PhaseDrain)
+	wait := max(r.plan.claims().TTL+2*time.Second, r.plan.Config.Wait)
+	limit, cancel := context.WithTimeout(ctx, time.Duration(len(r.workers)*len(r.plan.Config.Locks))*(2*wait+time.Second))
+	defer cancel()
+	for _, w := range r.workers {
+		if err := w.Drain(limit, wait); err != nil {
+			fail(err)
+			return
+		}
+	}
+}
+
+func sleepUntil(ctx context.Context, t time.Time) {
+	timer := time.NewTimer(time.Until(t))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// judge reads the history back from the disk: what is judged is what was kept.
+func (r *run) judge() {
+	h, err := history.LoadJSONL(r.store.path(HistoryFile))
+	if err != nil {
+		r.out.Err = errors.Join(r.out.Err, fmt.Errorf("read the history back: %w", err))
+		return
+	}
+	versions := map[string]string{"server": r.out.Cluster}
+	for k, v := range r.plan.Versions {
+		versions[k] = v
+	}
+	r.out.Err = errors.Join(r.out.Err, r.store.environment(versions))
+	Judge(context.Background(), r.out, h, filepath.Join(r.store.dir, HistoryFile), r.plan.Checkers, r.plan.CrossCheck)
+}
+
+// CrossCheck lets the second engine decide on the history in the file at path.
+type CrossCheck func(ctx context.Context, path string, h *history.History, results []checker.Result) []checker.Agreement
+
+// Judge fills in o what a history says: verdicts, what the second engine says, metrics, and the conclusion.
+func Judge(ctx context.Context, o *Outcome, h *history.History, path string, checkers []checker.Checker, cross CrossCheck) {
+	o.History = h
+	if n := len(h.Ops); n > 0 {
+		o.Elapsed = h.Ops[n-1].Time
+	}
+	o.Results = checker.Run(ctx, h, checkers, checker.Options{})
+	o.Metrics = Measure(h)
+	o.Lock = cmp.Or(o.Lock, provider(h))
+	if cross != nil {
+		o.CrossCheck = cross(ctx, path, h, o.Results)
+	}
+	if o.Scenario != nil {
+		o.Conclusion = Conclude(o.Scenario, o.Results, o.Metrics)
+	}
+}
+
+func provider(h *history.History) string {
+	if len(h.Header.Locks) == 0 {
+		return ""
+	}
+	return h.Header.Locks[0].Provider
+}
