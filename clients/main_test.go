@@ -1,0 +1,98 @@
+package clients
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/locktest/locktest/internal/proc"
+	"github.com/locktest/locktest/locks"
+	"github.com/locktest/locktest/locks/memory"
+)
+
+// The test binary is also the client: how it behaves is told by this variable.
+const behaviour = "LOCKTEST_TEST_CLIENT"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(behaviour) {
+	case "":
+		os.Exit(m.Run())
+	case "good":
+		serve(os.Stdin)
+	case "rubbish":
+		fmt.Println("DEBUG connecting")
+		fmt.Println(`{"neither":"nor"}`)
+		serve(os.Stdin)
+	case "refuses":
+		if err := Serve(context.Background(), os.Stdin, os.Stdout, func(context.Context, string, map[string]any) (locks.Client, error) {
+			return nil, fmt.Errorf("no such lock")
+		}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	case "dies":
+		fmt.Fprintln(os.Stderr, "connection refused, giving up")
+		os.Exit(3)
+	case "dies later":
+		serve(io.LimitReader(os.Stdin, 1<<10)) // reads hello and some requests, then leaves
+		os.Exit(4)
+	}
+}
+
+func serve(in io.Reader) {
+	provider := memory.NewLease()
+	err := Serve(context.Background(), in, os.Stdout, func(ctx context.Context, name string, _ map[string]any) (locks.Client, error) {
+		return provider.Open(ctx, locks.Target{Client: name})
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func config(t *testing.T, how string, tell func(Event)) ProcessConfig {
+	t.Helper()
+	s, err := proc.NewSpawner(proc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	return ProcessConfig{Name: "c1", Spawner: s, Command: proc.Command{Path: self, Env: []string{behaviour + "=" + how}}, Tell: tell, Log: slog.New(slog.DiscardHandler),
+		Stderr: filepath.Join(dir, "c1.stderr"), Stdout: filepath.Join(dir, "c1.stdout"), Options: map[string]any{"stall_ms": 50.0}}
+}
+
+func startGood(t *testing.T, tell func(Event)) *Process {
+	t.Helper()
+	p, err := StartProcess(t.Context(), config(t, "good", tell))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// within polls until ok, for at most 10 s.
+func within(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+		if ok() {
+			return
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	t.Fatalf("%s: not within 10 s", what)
+}

@@ -1,0 +1,191 @@
+package clients
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func do(t *testing.T, c Client, r Request, want Result) Reply {
+	t.Helper()
+	reply, err := c.Do(t.Context(), r)
+	if err != nil {
+		t.Fatalf("%s: %v", r.Op, err)
+	}
+	if reply.Result != want {
+		t.Fatalf("%s: got %s (%s), want %s", r.Op, reply.Result, reply.Error, want)
+	}
+	return reply
+}
+
+func TestConversation(t *testing.T) {
+	p := startGood(t, func(Event) {})
+	before := time.Now()
+	r := do(t, p, Request{Op: OpAcquire, Grant: 1, Lock: "orders", TTL: 5 * time.Second}, OK)
+	if r.Token != 1 || r.Owner == "" || r.TTL != 5*time.Second {
+		t.Errorf("got token %d, owner %q, TTL %v", r.Token, r.Owner, r.TTL)
+	}
+	// The deadline comes from another process, on the system's clock.
+	if r.Until.Before(before.Add(4900*time.Millisecond)) || r.Until.After(time.Now().Add(5100*time.Millisecond)) {
+		t.Errorf("valid until %v after the call, of 5 s", r.Until.Sub(before))
+	}
+	do(t, p, Request{Op: OpAcquire, Grant: 2, Lock: "orders", TTL: time.Second}, Busy)
+	do(t, p, Request{Op: OpWork, Grant: 1, Lock: "orders", Value: 7}, OK)
+	do(t, p, Request{Op: OpExtend, Grant: 1, Lock: "orders", TTL: time.Minute}, OK)
+	do(t, p, Request{Op: OpRelease, Grant: 1, Lock: "orders"}, OK)
+	do(t, p, Request{Op: OpRelease, Grant: 1, Lock: "orders"}, Lost)
+	do(t, p, Request{Op: OpRelease, Grant: 99, Lock: "orders"}, Unknown) // never heard of: not "lost"
+	do(t, p, Request{Op: "dance"}, Unknown)
+}
+
+func TestThreadsGoOnSideBySide(t *testing.T) {
+	p := startGood(t, func(Event) {})
+	do(t, p, Request{Op: OpAcquire, Grant: 1, Lock: "orders", TTL: time.Minute}, OK)
+	waiting := make(chan Reply, 1)
+	go func() {
+		r, _ := p.Do(t.Context(), Request{Op: OpAcquire, Thread: 1, Grant: 2, Lock: "orders", TTL: time.Minute, Wait: time.Minute})
+		waiting <- r
+	}()
+	do(t, p, Request{Op: OpRelease, Thread: 2, Grant: 1, Lock: "orders"}, OK)
+	if r := <-waiting; r.Result != OK {
+		t.Errorf("the waiting thread got %+v", r)
+	}
+}
+
+func TestCancelEndsAnAcquire(t *testing.T) {
+	p := startGood(t, func(Event) {})
+	do(t, p, Request{Op: OpAcquire, Grant: 1, Lock: "orders", TTL: time.Minute}, OK)
+	got := make(chan Reply, 1)
+	go func() {
+		r, _ := p.Do(t.Context(), Request{Op: OpAcquire, Grant: 2, Lock: "orders", TTL: time.Minute, Wait: time.Hour})
+		got <- r
+	}()
+	for {
+		select {
+		case r := <-got:
+			if r.Result != Busy {
+				t.Errorf("the cancelled acquire got %+v", r)
+			}
+			return
+		default: // the acquire is the second request: whether it has been read yet can't be seen from here
+			p.mu.Lock()
+			l := p.life
+			p.mu.Unlock()
+			l.wmu.Lock()
+			l.proc.Stdin().Write(encodeRequest(Request{ID: 1000, Op: OpCancel, Target: 2}))
+			l.wmu.Unlock()
+		}
+	}
+}
+
+func TestPauseHoldsTheReplyBack(t *testing.T) {
+	var mu sync.Mutex
+	var stalls []Event
+	p := startGood(t, func(e Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		if e.Kind == Stalled {
+			stalls = append(stalls, e)
+		}
+	})
+	do(t, p, Request{Op: OpAcquire, Grant: 1, Lock: "orders", TTL: 200 * time.Millisecond}, OK)
+	if err := p.Pause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := p.Do(ctx, Request{Op: OpWork, Grant: 1}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a paused client answered: %v", err)
+	}
+	if err := p.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "the loss is noticed", func() bool {
+		r, err := p.Do(t.Context(), Request{Op: OpWork, Grant: 1})
+		return err == nil && r.Result == Lost
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	if len(stalls) > 0 {
+		t.Errorf("the pause was told as a stall of the host: %v", stalls)
+	}
+}
+
+func TestKillAndRestart(t *testing.T) {
+	p := startGood(t, func(Event) {})
+	do(t, p, Request{Op: OpAcquire, Grant: 1, Lock: "orders", TTL: time.Minute}, OK)
+	got := make(chan error, 1)
+	go func() {
+		_, err := p.Do(context.Background(), Request{Op: OpAcquire, Grant: 2, Lock: "orders", TTL: time.Minute, Wait: time.Minute})
+		got <- err
+	}()
+	if err := p.Kill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-got; !errors.Is(err, ErrDead) {
+		t.Errorf("an open request of a killed client: %v", err)
+	}
+	if _, err := p.Do(t.Context(), Request{Op: OpWork, Grant: 1}); !errors.Is(err, ErrDead) {
+		t.Errorf("a request of a killed client: %v", err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := p.Await(short); err == nil {
+		t.Error("a killed client is said to live")
+	}
+	if err := p.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Await(t.Context()); err != nil {
+		t.Error(err)
+	}
+	do(t, p, Request{Op: OpRelease, Grant: 1, Lock: "orders"}, Unknown) // the new process knows nothing of the old one's grant
+}
+
+func TestRubbishIsKeptAndIgnored(t *testing.T) {
+	c := config(t, "rubbish", func(Event) {})
+	p, err := StartProcess(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	do(t, p, Request{Op: OpAcquire, Grant: 1, Lock: "orders", TTL: time.Minute}, OK)
+	b, err := os.ReadFile(c.Stdout)
+	if err != nil || !strings.Contains(string(b), "DEBUG connecting") || p.Rubbish() != 2 {
+		t.Errorf("kept %q (%v), %d lines", b, err, p.Rubbish())
+	}
+}
+
+func TestClientsAtFault(t *testing.T) {
+	for how, want := range map[string]string{
+		"refuses": "refused hello: no such lock",
+		"dies":    "died outside any fault; it exited with status 3; last lines of",
+	} {
+		t.Run(how, func(t *testing.T) {
+			_, err := StartProcess(t.Context(), config(t, how, func(Event) {}))
+			var fault *AdapterError
+			if !errors.As(err, &fault) || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		})
+	}
+}
+
+func TestDeathOutsideAFault(t *testing.T) {
+	p, err := StartProcess(t.Context(), config(t, "dies later", func(Event) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for err == nil {
+		_, err = p.Do(t.Context(), Request{Op: OpAcquire, Grant: 1, Lock: "orders", TTL: time.Minute})
+	}
+	var fault *AdapterError
+	if !errors.As(err, &fault) || !strings.Contains(err.Error(), "status 4") {
+		t.Errorf("got %v", err)
+	}
+}

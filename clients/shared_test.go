@@ -1,0 +1,84 @@
+package clients
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/locktest/locktest/locks"
+	"github.com/locktest/locktest/locks/memory"
+)
+
+func shared(t *testing.T, provider locks.Provider, name string, tell func(Event)) *Shared {
+	t.Helper()
+	c, err := NewShared(t.Context(), name, func(ctx context.Context) (locks.Client, error) {
+		return provider.Open(ctx, locks.Target{Client: name})
+	}, tell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func TestSharedPauseActsBetweenSteps(t *testing.T) {
+	c := shared(t, memory.NewLease(), "c1", func(Event) {})
+	if err := c.Pause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.Pause(t.Context())
+	got := make(chan error, 1)
+	go func() {
+		_, err := c.Do(context.Background(), Request{Op: OpAcquire, Grant: 1, Lock: "orders", TTL: time.Minute})
+		got <- err
+	}()
+	c.Resume(t.Context())
+	select {
+	case err := <-got:
+		t.Fatalf("a client that is paused twice went on after one resume: %v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	c.Resume(t.Context())
+	if err := <-got; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSharedKillAbandonsItsHold(t *testing.T) {
+	provider := memory.NewLease()
+	told := make(chan Event, 8)
+	c1, c2 := shared(t, provider, "c1", func(e Event) { told <- e }), shared(t, provider, "c2", func(Event) {})
+	do(t, c1, Request{Op: OpAcquire, Grant: 1, Lock: "orders", TTL: 300 * time.Millisecond}, OK)
+	c1.Pause(t.Context())
+	got := make(chan error, 1)
+	go func() {
+		_, err := c1.Do(context.Background(), Request{Op: OpWork, Grant: 1})
+		got <- err
+	}()
+	if err := c1.Kill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-got; !errors.Is(err, ErrDead) {
+		t.Errorf("an open request of a killed client: %v", err)
+	}
+	do(t, c2, Request{Op: OpAcquire, Grant: 2, Lock: "orders", TTL: time.Minute}, Busy)
+	do(t, c2, Request{Op: OpAcquire, Grant: 3, Lock: "orders", TTL: time.Minute, Wait: 10 * time.Second}, OK)
+	if err := c1.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	do(t, c1, Request{Op: OpRelease, Grant: 1, Lock: "orders"}, Unknown)
+	if len(told) > 0 {
+		t.Errorf("a dead client told %v", <-told)
+	}
+}
+
+func TestSharedTellsALoss(t *testing.T) {
+	told := make(chan Event, 8)
+	c := shared(t, memory.NewLease(), "c1", func(e Event) { told <- e })
+	do(t, c, Request{Op: OpAcquire, Grant: 1, Lock: "orders", TTL: 50 * time.Millisecond}, OK)
+	if e := <-told; e.Kind != LostEvent || e.Grant != 1 || e.Lock != "orders" {
+		t.Errorf("told %+v", e)
+	}
+	do(t, c, Request{Op: OpWork, Grant: 1}, Lost)
+}
