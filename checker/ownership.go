@@ -256,7 +256,7 @@ func (j *ownerJudge) follower(t *tenure, o *op) *tenure {
 		return nil
 	}
 	n := &j.ts[j.longest[end-1]]
-	if until, _ := n.inForce(); n.grant != t.grant && until > o.ret && !j.doubleGrant(t, n) && !aliveAt(t, o.call) {
+	if n.grant != t.grant && inForceAll(n, o.call, o.ret) && !j.doubleGrant(t, n) && !inForceAll(t, o.call, o.call) {
 		return n
 	}
 	return nil
@@ -271,9 +271,10 @@ func (j *ownerJudge) doubleGrant(a, b *tenure) bool {
 	return overlap
 }
 
-func aliveAt(t *tenure, at time.Duration) bool {
+// inForceAll says whether t's lease was certainly in force from from to to.
+func inForceAll(t *tenure, from, to time.Duration) bool {
 	for i := range t.pieces {
-		if p := &t.pieces[i]; p.from <= at && at < p.end() {
+		if p := &t.pieces[i]; p.from <= from && to < p.end() {
 			return true
 		}
 	}

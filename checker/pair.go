@@ -229,10 +229,17 @@ func (b *builder) grantOf(o *op, e *history.Op) int32 {
 		b.newest[at] = g
 		return g
 	}
-	if g, ok := b.newest[at]; ok && o.lock >= 0 {
-		return g
+	g, ok := b.newest[at]
+	switch {
+	case o.lock < 0:
+		return -1
+	case !ok && o.act == release: // of what was never asked for
+		g = b.newGrant(o, 0)
+		b.newest[at] = g
+	case !ok:
+		return -1
 	}
-	return -1
+	return g
 }
 
 func (b *builder) newGrant(o *op, id int) int32 {

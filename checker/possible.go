@@ -37,7 +37,14 @@ func (v *view) possibles(l *lockView) []possible {
 // mayHold says whether an acquire may have left something held. A try at several servers that failed may have, at
 // some of them.
 func (v *view) mayHold(l *lockView, a *op) bool {
-	return a.ans == okay || a.ans == unknown || l.contract.Distributed
+	return a.ans == okay || a.ans == unknown || v.byQuorum(l)
+}
+
+// byQuorum says whether l is put together from locks on several servers. One that hands out tokens is decided in one
+// place.
+func (v *view) byQuorum(l *lockView) bool {
+	c := &l.contract
+	return c.Distributed && c.Expiry == history.Lease && c.Tokens != history.PerGrant && len(v.header.Nodes) != 1
 }
 
 func (v *view) possible(l *lockView, g int32) possible {
