@@ -1,0 +1,182 @@
+// Package proxy is a cluster.Network of TCP proxies, one per client and node, with toxiproxy as a library. It knows no
+// protocol.
+//
+// Toxiproxy carries the bytes. Its own toxics can't show a partition (its timeout loses bytes and passes the end of a
+// connection on; adding or removing a toxic before a shut one hangs), so that each direction has one toxic only, a gate of
+// ours that stays for good and changes its condition. Listening and dialing are ours as well, so that a refused connection is
+// refused and a dead node never answers.
+//
+// What a proxy can't show: both ends see a healthy, silent TCP peer through a held link. Keep-alives and retransmission
+// timeouts never fire, and a new connection over a held link is accepted, and then silent, where a real one would time out.
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/Shopify/toxiproxy/v2/toxics"
+	"github.com/rs/zerolog"
+
+	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/internal/ports"
+)
+
+const host = "127.0.0.1"
+
+// Options of a Network.
+type Options struct {
+	Clients []string
+	Nodes   []cluster.Node // started: their addresses are read once
+	Rand    *rand.Rand     // for jitter; it belongs to the Network from now on
+	Log     *slog.Logger   // nil: nothing is logged
+}
+
+// Network implements cluster.Network between clients and nodes. Its methods may be called from several goroutines.
+type Network struct {
+	log   *slog.Logger
+	ports *ports.Allocator
+	pairs map[[2]string]*pair // by client and node
+
+	mu     sync.Mutex // one change at a time
+	closed bool
+}
+
+// New listens for every client and node.
+func New(o Options) (*Network, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	// Toxiproxy makes toxics by name, from a table of its own for the whole process. Registering the type again changes
+	// nothing; what a gate obeys is given to it below.
+	toxics.Register(gateType, new(gate))
+	alloc, err := ports.New(host)
+	if err != nil {
+		return nil, fmt.Errorf("set up the network: %w", err)
+	}
+	n := &Network{log: o.Log, ports: alloc, pairs: map[[2]string]*pair{}}
+	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	chance := &chance{rand: o.Rand}
+	for _, client := range o.Clients {
+		for _, node := range o.Nodes {
+			p, err := newPair(client, node, server, chance)
+			if err == nil {
+				n.pairs[[2]string{client, node.Name()}] = p
+				err = p.open(alloc)
+			}
+			if err != nil {
+				return nil, errors.Join(fmt.Errorf("set up the network: link from %s to %s: %w", client, node.Name(), err), n.Close())
+			}
+		}
+	}
+	return n, nil
+}
+
+// Addr is where a client dials a node, and empty for any other pair.
+func (n *Network) Addr(from, to string) string {
+	if p := n.pairs[[2]string{from, to}]; p != nil {
+		return p.addr
+	}
+	return ""
+}
+
+// Has says whether there is such a link.
+func (n *Network) Has(l cluster.Link) bool {
+	_, _, ok := n.find(l)
+	return ok
+}
+
+// Set puts every link into c. Where one of them doesn't exist, none is changed. What was received before Set returns may still
+// arrive; what comes after meets c.
+func (n *Network) Set(ctx context.Context, c cluster.Condition, links ...cluster.Link) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return errors.New("set links: the network is closed")
+	}
+	for _, l := range links {
+		if !n.Has(l) {
+			return fmt.Errorf("set links: there is none from %s to %s", l.From, l.To)
+		}
+	}
+	var errs []error
+	for _, l := range links {
+		p, v, _ := n.find(l)
+		if err := p.change(ctx, func() { v.set(c) }); err != nil {
+			errs = append(errs, fmt.Errorf("set link from %s to %s: %w", l.From, l.To, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// NodeDown makes new connections to a node be refused, as those to a dead process are. Without it they would be accepted
+// first. A client that is cut off from the node doesn't learn of it before its link heals.
+func (n *Network) NodeDown(ctx context.Context, node string) error { return n.setDown(ctx, node, true) }
+
+// NodeUp ends NodeDown; call it once the node answers.
+func (n *Network) NodeUp(ctx context.Context, node string) error { return n.setDown(ctx, node, false) }
+
+// Close ends every connection and stops listening. It may be called twice.
+func (n *Network) Close() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return nil
+	}
+	n.closed = true
+	for _, p := range n.pairs {
+		p.close()
+	}
+	return n.ports.Close()
+}
+
+func (n *Network) setDown(ctx context.Context, node string, down bool) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return nil
+	}
+	var errs []error
+	for key, p := range n.pairs {
+		if key[1] == node {
+			errs = append(errs, p.change(ctx, func() { p.nodeDown = down }))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// find returns the pair of a link and the valve of its direction.
+func (n *Network) find(l cluster.Link) (*pair, *valve, bool) {
+	if p := n.pairs[[2]string{l.From, l.To}]; p != nil {
+		return p, p.up, true
+	}
+	if p := n.pairs[[2]string{l.To, l.From}]; p != nil {
+		return p, p.down, true
+	}
+	return nil, nil, false
+}
+
+// chance is a source of jitter for many connections.
+type chance struct {
+	mu   sync.Mutex
+	rand *rand.Rand
+}
+
+// around returns a duration drawn evenly from d-spread to d+spread, and never less than 0.
+func (c *chance) around(d, spread time.Duration) time.Duration {
+	if spread <= 0 {
+		return d
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return max(0, d-spread+time.Duration(c.rand.Int64N(int64(2*spread)+1)))
+}
+
+func address(port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }

@@ -1,0 +1,157 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+
+	"github.com/Shopify/toxiproxy/v2/stream"
+
+	"github.com/locktest/locktest/cluster"
+)
+
+// session is one connection of a client, and the one to the node that belongs to it.
+type session struct {
+	pair   *pair
+	name   string
+	client *net.TCPConn
+	doomed bool // bytes were lost; guarded by the pair's lock
+	done   chan struct{}
+
+	mu     sync.Mutex
+	node   *net.TCPConn // nil until it was dialed
+	halves int          // directions that have come to their end
+	over   bool
+}
+
+func newSession(p *pair, number int, client *net.TCPConn) *session {
+	return &session{pair: p, name: fmt.Sprintf("%d", number), client: client, done: make(chan struct{})}
+}
+
+// run dials the node once the client can reach it, so that behind a held link the node sees no connection before it heals.
+func (s *session) run() {
+	if !s.awaitPass() {
+		s.pair.forget(s)
+		return
+	}
+	node, err := s.dial()
+	if err != nil || !s.join(node) {
+		s.reset()
+		s.pair.forget(s)
+		return
+	}
+	s.pair.link(s)
+}
+
+// reset ends both connections at once: their peers see a reset, and what is under way is lost. It may be called twice.
+func (s *session) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
+	s.over = true
+	close(s.done)
+	for _, c := range []*net.TCPConn{s.client, s.node} {
+		if c != nil {
+			c.SetLinger(0)
+			c.Close()
+		}
+	}
+}
+
+func (s *session) awaitPass() bool {
+	for {
+		now := s.pair.up.get()
+		if now.Mode == cluster.Pass {
+			return true
+		}
+		select {
+		case <-now.over:
+		case <-s.done:
+			return false
+		}
+	}
+}
+
+func (s *session) dial() (*net.TCPConn, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	finished := make(chan struct{})
+	defer close(finished)
+	go func() {
+		select {
+		case <-s.done:
+			cancel()
+		case <-finished:
+		}
+	}()
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", s.pair.upstream)
+	if err != nil {
+		return nil, err
+	}
+	return conn.(*net.TCPConn), nil
+}
+
+func (s *session) join(node *net.TCPConn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		node.Close()
+		return false
+	}
+	s.node = node
+	return true
+}
+
+// link has toxiproxy carry both directions of a session.
+func (p *pair) link(s *session) {
+	p.linking.Lock()
+	defer p.linking.Unlock()
+	p.gateUp.next, p.gateDown.next = s, s
+	to, from := &half{session: s, from: s.client, to: s.node}, &half{session: s, from: s.node, to: s.client}
+	p.proxy.Toxics.StartLink(p.server, s.name+"upstream", to, to, stream.Upstream)
+	p.proxy.Toxics.StartLink(p.server, s.name+"downstream", from, from, stream.Downstream)
+}
+
+// half is one direction of a session, as toxiproxy reads and writes it.
+type half struct {
+	session  *session
+	from, to *net.TCPConn
+}
+
+func (h *half) Read(b []byte) (int, error) { return h.from.Read(b) }
+
+// Write ends the whole session when the receiver is gone: who sends must learn it.
+func (h *half) Write(b []byte) (int, error) {
+	n, err := h.to.Write(b)
+	if err != nil {
+		h.session.reset()
+	}
+	return n, err
+}
+
+// Close passes the end of one direction on; the other may still have something to say. Toxiproxy calls it once.
+func (h *half) Close() error {
+	h.to.CloseWrite() // fails where the connection has gone already
+	h.session.halfEnded()
+	return nil
+}
+
+func (s *session) halfEnded() {
+	s.mu.Lock()
+	s.halves++
+	ended := s.halves == 2
+	if ended && !s.over {
+		s.over = true
+		close(s.done)
+		s.client.Close()
+		s.node.Close()
+	}
+	s.mu.Unlock()
+	if ended {
+		s.pair.forget(s)
+	}
+}
