@@ -20,11 +20,73 @@ type zone struct {
 
 func (z *zone) forward() bool { return z.first < z.last }
 
+// replay walks through what was accepted in the resource's own order. An unknown write takes effect just before it is
+// read, at most once.
+func (j *resourceJudge) replay() {
+	if !j.unique() {
+		return
+	}
+	writers := map[int64]int32{}
+	for _, i := range j.t.ops {
+		if o := &j.v.ops[i]; o.act == write && o.ans != failed {
+			writers[version(j.v, o)] = i
+		}
+	}
+	log := slices.DeleteFunc(slices.Clone(j.t.ops), func(i int32) bool { return j.v.ops[i].ans != okay })
+	slices.SortFunc(log, func(a, b int32) int { return cmp.Compare(j.v.ops[a].cmp, j.v.ops[b].cmp) })
+	current, last := int64(0), int32(-1)
+	for _, i := range log {
+		o := &j.v.ops[i]
+		got := version(j.v, o)
+		if o.act == write {
+			current, last = got, i
+			continue
+		}
+		if got == current {
+			continue
+		}
+		w, written := writers[got]
+		if written && j.v.ops[w].ans == unknown && j.v.ops[w].inv < o.cmp {
+			current, last = got, w
+			delete(writers, got)
+			continue
+		}
+		j.misorder(i, w, last, written)
+	}
+}
+
+// misorder reports that read i returned the version of w, which is not the current one, that of last.
+func (j *resourceJudge) misorder(i, w, last int32, written bool) {
+	switch {
+	case !written && version(j.v, &j.v.ops[i]) != 0:
+		j.phantom(i)
+	case written && j.v.ops[w].ans == rejected:
+		j.misread(RejectedRead, i, w, "was read by %s at %s, although its write was refused at %s.", seconds(j.v.ops[w].ret))
+	default:
+		if !written {
+			w = -1
+		}
+		o := &j.v.ops[i]
+		f := j.finding(RegisterOrder, ResourceParty, i, w, last)
+		now := "the first one"
+		if last >= 0 {
+			now = fmt.Sprint(version(j.v, &j.v.ops[last]))
+		}
+		f.Message = fmt.Sprintf("%s returned version %d to %s at %s, but its version then was %s.",
+			quoted(j.t.Name), version(j.v, o), j.v.client(o), seconds(o.ret), now)
+		j.r.add(f)
+	}
+}
+
 // registerOrder decides whether the accepted reads and writes fit one order, by zones: no two forward zones may
 // overlap, and no backward zone may lie within a forward one (Gibbons and Korach, "Testing shared memories", SIAM
 // Journal on Computing, 1997). It needs written versions to be unique. What it finds is the resource's fault: then
 // lost updates are no evidence against a lock.
 func (j *resourceJudge) registerOrder() {
+	if j.t.Ordered {
+		j.replay()
+		return
+	}
 	zones, ok := j.zones()
 	if !ok {
 		return
