@@ -1,0 +1,37 @@
+package reports
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/locktest/locktest/checker"
+)
+
+// agreement says in sentences what the second engine made of each lock: how often it agrees, where it has no verdict and
+// why, and every disagreement.
+func agreement(list []checker.Agreement) []string {
+	var out, engines []string
+	agrees := 0
+	without := map[string]int{}
+	for _, a := range list {
+		if !slices.Contains(engines, a.Engine) {
+			engines = append(engines, a.Engine)
+		}
+		switch {
+		case a.Disagrees():
+			out = append(out, fmt.Sprintf("%s disagrees about %s (%s): it says %s, the sweep says %s. One of them is wrong, and that is a bug of locktest.", capital(a.Engine), clean(a.Lock), a.Model, a.Answer, a.Sweep))
+		case a.Answer == "":
+			without[clean(a.Because)]++
+		default:
+			agrees++
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(without)) {
+		out = append(out, fmt.Sprintf("No verdict of %s on %s, because %s", joined(engines), count(without[why], "model"), sentence(why)))
+	}
+	if agrees > 0 {
+		out = append(out, fmt.Sprintf("%s, a second engine, agrees (%s).", capital(joined(engines)), count(agrees, "model")))
+	}
+	return out
+}

@@ -1,0 +1,266 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/locktest/locktest/history"
+)
+
+// maxEvents is how many lines the story of what happened has at most.
+const maxEvents = 12
+
+// event is one line of a story.
+type event struct {
+	at     time.Duration
+	who    string
+	text   string
+	result string // what became of it, in a column of its own
+	bad    bool
+	mark   bool // a fault
+	weight int  // the lightest are left out first
+}
+
+// events tells what happened, at most maxEvents lines of it. left is how many were left out.
+func (s *scene) events() (out []event, left int) {
+	for _, st := range s.steps {
+		if s.refusals[st.op().Client] > maxRefusals && refused(st) {
+			continue
+		}
+		if e, ok := s.tell(st); ok {
+			out = append(out, e)
+		}
+	}
+	out = append(out, s.refusedOften()...)
+	out = append(out, s.leaseEnds()...)
+	out = append(out, s.faultEvents()...)
+	for _, op := range s.stalls {
+		out = append(out, event{at: op.Time, mark: true, who: op.Client, text: "the host stalled for " + long(op.TTL) + ", which nobody had asked for", weight: 7})
+	}
+	slices.SortStableFunc(out, func(a, b event) int { return cmp.Compare(a.at, b.at) })
+	for len(out) > maxEvents {
+		lightest := 0
+		for i, e := range out {
+			if e.weight <= out[lightest].weight {
+				lightest = i
+			}
+		}
+		out = slices.Delete(out, lightest, lightest+1)
+		left++
+	}
+	return out, left
+}
+
+// maxRefusals is how many refused acquires of one client have a line each; more share one.
+const maxRefusals = 2
+
+// refused says whether a step is an acquire that was answered busy.
+func refused(st step) bool {
+	op := st.op()
+	return op.F == history.Acquire && op.Type == history.Fail && op.Outcome == history.Busy
+}
+
+func (s *scene) refusedOften() []event {
+	var out []event
+	told := map[string]int{}
+	for _, st := range s.steps {
+		op := st.op()
+		if !refused(st) || s.refusals[op.Client] <= maxRefusals {
+			continue
+		}
+		n, ok := told[op.Client]
+		if !ok {
+			n = len(out)
+			told[op.Client] = n
+			out = append(out, event{at: op.Time, who: op.Client, weight: 10, result: "answer: busy"})
+		}
+		out[n].text = fmt.Sprintf("asked for %s %s until %s", clean(op.Lock), times(s.refusals[op.Client]), at(op.Time))
+	}
+	return out
+}
+
+// tell makes a line of a step.
+func (s *scene) tell(st step) (event, bool) {
+	filled := st.filled()
+	op := &filled
+	e := event{at: st.at(), who: op.Client, weight: 5}
+	if s.cited[op.Index] || st.call != nil && s.cited[st.call.Index] {
+		e.weight = 10
+	}
+	switch {
+	case op.Type == history.Lost:
+		e.text, e.weight = "was told that it had lost "+clean(op.Lock), 9
+	case op.Type == history.Renewed:
+		e.text, e.weight = "lease renewed in the background"+until(op), 3
+	case op.Type == history.Crash:
+		e.text, e.mark, e.weight = "was killed", true, 9
+	case op.Type == history.Observed:
+		e.who, e.text, e.weight = "", "found on the server: "+clean(strings.TrimSpace(op.Name+" "+op.Text)), 6
+	case op.F == history.Acquire:
+		e.text, e.result = acquireText(st)
+		if op.Type == history.OK {
+			e.weight = max(e.weight, 8)
+		}
+	case op.F == history.Extend:
+		e.text, e.result = "extended its lease of "+clean(op.Lock)+until(op), answer(st)
+	case op.F == history.Release:
+		e.text, e.result = "released "+clean(op.Lock), answer(st)
+		e.weight = max(e.weight, 6)
+	case op.F == history.Read:
+		e.text, e.result = "read "+payload(op)+withToken(op), answer(st)
+		e.weight -= 3
+	case op.F == history.Write:
+		e.text, e.result = "wrote "+payload(op)+withToken(op), answer(st)
+		e.weight = max(e.weight, 7)
+		if s.stale(*op) {
+			e.result, e.bad, e.weight = e.result+"   STALE", true, 11
+		}
+	default:
+		return e, false
+	}
+	return e, true
+}
+
+func acquireText(st step) (text, result string) {
+	filled := st.filled()
+	op := &filled
+	lock := clean(op.Lock)
+	switch {
+	case st.end == nil || op.Type == history.Info:
+		return "asked for " + lock, "no answer: it may have been granted"
+	case op.Type == history.Fail && op.Outcome == history.Busy:
+		return fmt.Sprintf("asked for %s at %s", lock, at(callTime(st))), "answer: busy"
+	case op.Type == history.Fail:
+		return "asked for " + lock, "nothing was sent"
+	}
+	text = "acquired " + lock
+	if op.Outcome == history.Late {
+		text = "was granted " + lock + " after it had given up"
+	}
+	if op.Mode == history.Shared {
+		text += " (shared)"
+	}
+	if op.Token != 0 {
+		text += fmt.Sprintf(", token %d", op.Token)
+	}
+	if end := leaseEnd(op, st.call); end != never {
+		length := op.TTL
+		if length == 0 {
+			length = end - op.Time
+		}
+		text += fmt.Sprintf(", lease %s (ends %s)", long(length), at(end))
+	}
+	return text, ""
+}
+
+func callTime(st step) time.Duration {
+	if st.call == nil {
+		return st.op().Time
+	}
+	return st.call.Time
+}
+
+func until(op *history.Op) string {
+	if op.Valid > 0 {
+		return " to " + at(op.Valid)
+	}
+	return ""
+}
+
+func withToken(op *history.Op) string {
+	if op.Token == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" with token %d", op.Token)
+}
+
+// answer says what became of a release, an extend, a read or a write.
+func answer(st step) string {
+	op := st.op()
+	if st.end == nil || op.Type == history.Info {
+		if op.F == history.Write {
+			return "no answer: it may have landed"
+		}
+		return "no answer"
+	}
+	text := outcome(op)
+	if op.F == history.Release && st.call != nil && op.Time-st.call.Time > 10*time.Millisecond {
+		text = "answered at " + at(op.Time) + strings.TrimPrefix(text, "answer")
+	}
+	return text
+}
+
+func outcome(op *history.Op) string {
+	switch {
+	case op.F == history.Write && op.Type == history.OK:
+		return "accepted"
+	case op.Outcome == history.Rejected:
+		return "refused"
+	case op.F == history.Read:
+		return ""
+	case op.Outcome == history.NotHeld:
+		return "answer: not the owner"
+	case op.Outcome == history.Gone:
+		return "answer: not held any more"
+	case op.Type == history.Fail:
+		return "nothing was sent"
+	}
+	return "answer: ok"
+}
+
+// leaseEnds tells when leases ended that a client held beyond them.
+func (s *scene) leaseEnds() []event {
+	var out []event
+	for _, g := range s.grants {
+		if g.granted == never || g.leaseEnd == never || g.leaseEnd > min(g.stop, s.to) {
+			continue
+		}
+		e := event{at: g.leaseEnd, text: "the lease of " + g.client + " ends", weight: 8}
+		for i := range s.faults {
+			if f := &s.faults[i]; f.stops(g.client) && f.from <= g.leaseEnd && g.leaseEnd <= f.to {
+				e.text += "; " + g.client + " cannot notice, it is paused"
+			}
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func (s *scene) faultEvents() []event {
+	var out []event
+	for _, f := range s.faults {
+		who := ""
+		if len(f.targets) == 1 {
+			who = f.targets[0]
+		}
+		if !s.crashTold(f) {
+			out = append(out, event{at: f.from, who: who, mark: true, text: f.text, weight: 9})
+		}
+		if f.to != never {
+			out = append(out, event{at: f.to, who: who, mark: true, text: f.ending(who) + ", after " + long(f.to-f.from), weight: 6})
+		}
+	}
+	return out
+}
+
+// crashTold says whether the begin of a fault is the death of a client that has a line of its own.
+func (s *scene) crashTold(f fault) bool {
+	return f.kind == "kill" && slices.ContainsFunc(s.steps, func(st step) bool {
+		op := st.op()
+		return op.Type == history.Crash && slices.Contains(f.targets, op.Client) && (op.Time-f.from).Abs() <= 100*time.Millisecond
+	})
+}
+
+// ending says what the end of a fault was to its target.
+func (f *fault) ending(who string) string {
+	switch {
+	case f.kind == "pause" && who != "":
+		return "resumed"
+	case f.kind == "kill" && who != "":
+		return "is back"
+	}
+	return f.kind + " ends"
+}

@@ -1,0 +1,189 @@
+package reports
+
+import (
+	"cmp"
+	"encoding/hex"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/locktest/locktest/checker"
+	"github.com/locktest/locktest/history"
+)
+
+// Incident is one thing that went wrong: findings of one or more properties about the same grants.
+type Incident struct {
+	Findings  []checker.Finding
+	Of        []string // the property of each finding
+	Grants    []int
+	Signature string // the same between runs and seeds
+	Pattern   string // what the signature stands for
+}
+
+// Properties lists what the incident violates, in the order of its findings.
+func (i *Incident) Properties() []string {
+	var out []string
+	for _, p := range i.Of {
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (i *Incident) start() time.Duration {
+	return slices.MinFunc(i.Findings, func(a, b checker.Finding) int { return cmp.Compare(a.At, b.At) }).At
+}
+
+// Group is the incidents of one signature, the one that is told first.
+type Group struct {
+	Incidents []Incident
+	Count     int
+}
+
+// Groups gathers the findings of violated properties into incidents and those by signature. The groups come gravest
+// first; in each, the incident with the fewest operations.
+func Groups(h *history.History, results []checker.Result) []Group {
+	incidents := gather(h, results)
+	by := map[string]*Group{}
+	for _, i := range incidents {
+		if by[i.Signature] == nil {
+			by[i.Signature] = &Group{}
+		}
+		g := by[i.Signature]
+		g.Incidents = append(g.Incidents, i)
+		g.Count++
+	}
+	var out []Group
+	for _, key := range slices.Sorted(maps.Keys(by)) {
+		g := by[key]
+		slices.SortStableFunc(g.Incidents, func(a, b Incident) int {
+			return cmp.Or(cmp.Compare(a.size(), b.size()), cmp.Compare(a.start(), b.start()))
+		})
+		out = append(out, *g)
+	}
+	slices.SortStableFunc(out, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(a.Incidents[0].rank(), b.Incidents[0].rank()), cmp.Compare(a.Incidents[0].start(), b.Incidents[0].start()))
+	})
+	return out
+}
+
+// gather joins a finding to the incident that shares a grant with it within the same lock; one property's findings stay
+// apart unless they are about exactly the same grants.
+func gather(h *history.History, results []checker.Result) []Incident {
+	var out []Incident
+	byGrant := map[int][]int{}
+	for _, r := range results {
+		if r.Verdict != checker.Violated {
+			continue
+		}
+		for _, f := range r.Findings {
+			grants := grantsOf(h, &f)
+			at := home(out, byGrant, r.Property, grants)
+			if at < 0 {
+				at = len(out)
+				out = append(out, Incident{})
+			}
+			i := &out[at]
+			i.Findings, i.Of = append(i.Findings, f), append(i.Of, r.Property)
+			for _, g := range grants {
+				if !slices.Contains(i.Grants, g) {
+					i.Grants = append(i.Grants, g)
+					byGrant[g] = append(byGrant[g], at)
+				}
+			}
+		}
+	}
+	for n := range out {
+		out[n].sign(h)
+	}
+	return out
+}
+
+// home finds the incident that a finding about these grants belongs to; -1: one of its own.
+func home(incidents []Incident, byGrant map[int][]int, property string, grants []int) int {
+	for _, g := range grants {
+		for _, at := range byGrant[g] {
+			i := &incidents[at]
+			if !slices.Contains(i.Of, property) && (subset(grants, i.Grants) || subset(i.Grants, grants)) {
+				return at
+			}
+		}
+	}
+	return -1
+}
+
+func subset(a, b []int) bool {
+	return !slices.ContainsFunc(a, func(g int) bool { return !slices.Contains(b, g) })
+}
+
+func grantsOf(h *history.History, f *checker.Finding) []int {
+	out := slices.Clone(f.Grants)
+	for _, i := range f.Ops {
+		if i >= 0 && i < len(h.Ops) && h.Ops[i].Grant != 0 {
+			out = append(out, h.Ops[i].Grant)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (i *Incident) size() int {
+	n := 0
+	for _, f := range i.Findings {
+		n += len(f.Ops)
+	}
+	return n
+}
+
+// rank orders by how grave an incident is: certain faults of the service first, hazards of leases and service levels last.
+func (i *Incident) rank() int {
+	best := 9
+	for n, f := range i.Findings {
+		best = min(best, rank(i.Of[n], f))
+	}
+	return best
+}
+
+func rank(property string, f checker.Finding) int {
+	soft := 0
+	if f.Strength == checker.Hazard || f.Strength == checker.UnderClocks || f.Strength == checker.UnderStall {
+		soft = 4
+	}
+	switch property {
+	case checker.MutualExclusion:
+		return soft
+	case checker.ResourceSafety:
+		return soft + 1
+	case checker.Fencing, checker.Ownership:
+		return soft + 2
+	case checker.Coverage:
+		return 9
+	}
+	return 3
+}
+
+// sign derives the signature: what stays the same between seeds, without times, ids and tokens.
+func (i *Incident) sign(h *history.History) {
+	var parts, faults []string
+	for n, f := range i.Findings {
+		parts = append(parts, i.Of[n]+"/"+f.Kind)
+		if f.Fault > 0 && f.Fault <= len(h.Header.Faults) {
+			faults = append(faults, h.Header.Faults[f.Fault-1].Kind)
+		}
+	}
+	slices.Sort(faults)
+	i.Pattern = strings.Join(slices.Compact(parts), " > ")
+	if faults = slices.Compact(faults); len(faults) > 0 {
+		i.Pattern += ", during " + strings.Join(faults, ", ")
+	}
+	provider := ""
+	if len(h.Header.Locks) > 0 {
+		provider = h.Header.Locks[0].Provider
+	}
+	sum := fnv.New32a()
+	sum.Write([]byte(provider + " " + i.Pattern))
+	i.Signature = hex.EncodeToString(sum.Sum(nil))
+}

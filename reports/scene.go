@@ -1,0 +1,355 @@
+package reports
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/locktest/locktest/checker"
+	"github.com/locktest/locktest/history"
+)
+
+// never is a time beyond every run.
+const never = time.Duration(math.MaxInt64)
+
+// scene is what a history says about the grants of one incident.
+type scene struct {
+	h       *history.History
+	i       *Incident
+	grants  []*grant // in the order in which they began
+	steps   []step   // operations, with their ends
+	faults  []fault
+	stalls  []*history.Op
+	from    time.Duration
+	to      time.Duration
+	cited   map[int]bool // indexes of events that a finding names
+	highest map[int]uint64
+
+	refusals map[string]int // acquires that were answered busy, by client
+}
+
+// step is an operation: its call and its end. end is nil where none was recorded; single events have no call.
+type step struct {
+	call *history.Op
+	end  *history.Op
+}
+
+// op is the event that says most about a step.
+func (s step) op() *history.Op {
+	if s.end != nil {
+		return s.end
+	}
+	return s.call
+}
+
+// filled is op with what only the call said.
+func (s step) filled() history.Op {
+	op := *s.op()
+	if s.call == nil {
+		return op
+	}
+	op.Lock, op.Resource, op.Grant = cmp.Or(op.Lock, s.call.Lock), cmp.Or(op.Resource, s.call.Resource), cmp.Or(op.Grant, s.call.Grant)
+	op.Token, op.Mode, op.TTL = cmp.Or(op.Token, s.call.Token), cmp.Or(op.Mode, s.call.Mode), cmp.Or(op.TTL, s.call.TTL)
+	if op.F == history.Write {
+		op.Value, op.Base = cmp.Or(op.Value, s.call.Value), cmp.Or(op.Base, s.call.Base)
+	}
+	if len(op.Data) == 0 && op.F == history.Write {
+		op.Data = s.call.Data
+	}
+	return op
+}
+
+// at is when a step is told: when it was sent for a release, which gives up at that moment; else when it was answered.
+func (s step) at() time.Duration {
+	if s.call != nil && (s.call.F == history.Release || s.end == nil) {
+		return s.call.Time
+	}
+	return s.op().Time
+}
+
+// grant is one grant's life as its client saw it.
+type grant struct {
+	id       int
+	client   string
+	lock     string
+	token    uint64
+	asked    time.Duration
+	granted  time.Duration // never: no answer said so
+	leaseEnd time.Duration // never: none is known
+	stop     time.Duration // when its client stopped counting as holder; never: it didn't
+	stopped  string        // by what
+	refused  time.Duration // when the acquire was definitely not granted; never: it wasn't refused
+}
+
+// fault is one injected fault that met the scene.
+type fault struct {
+	number  int
+	kind    string
+	text    string
+	targets []string
+	from    time.Duration
+	to      time.Duration // never: it did not end
+	begin   *history.Op
+	end     *history.Op
+}
+
+func newScene(h *history.History, i *Incident) *scene {
+	s := &scene{h: h, i: i, cited: map[int]bool{}, highest: map[int]uint64{}, refusals: map[string]int{}}
+	for _, f := range i.Findings {
+		for _, op := range f.Ops {
+			s.cited[op] = true
+		}
+	}
+	s.collect()
+	s.bound()
+	for _, f := range injected(h) {
+		if f.from <= s.to && f.to >= s.from && s.concerns(f) {
+			s.faults = append(s.faults, f)
+		}
+	}
+	for n := range h.Ops {
+		if op := &h.Ops[n]; op.Type == history.HostStall && op.Time >= s.from && op.Time-op.TTL <= s.to && (op.Client == "" || slices.Contains(s.clients(), op.Client)) {
+			s.stalls = append(s.stalls, op)
+		}
+	}
+	return s
+}
+
+// collect finds the operations of the incident's grants and those that its findings name.
+func (s *scene) collect() {
+	type key struct {
+		client          string
+		thread, process int
+	}
+	open := map[key]*history.Op{}
+	by := map[int]*grant{}
+	marks := map[string]uint64{}
+	for n := range s.h.Ops {
+		op := &s.h.Ops[n]
+		k := key{op.Client, op.Thread, op.Process}
+		st := step{end: op}
+		if op.Type == history.Invoke {
+			open[k] = op
+			continue
+		}
+		if op.Completes() {
+			st.call = open[k]
+			delete(open, k)
+		}
+		s.take(st, by)
+		s.mark(st, marks)
+	}
+	for _, call := range open {
+		s.take(step{call: call}, by)
+	}
+	s.order(by)
+}
+
+// mark notes the highest token that a resource had taken before each of its writes.
+func (s *scene) mark(st step, marks map[string]uint64) {
+	op := st.filled()
+	if op.Type != history.OK || op.Token == 0 || op.F != history.Write && op.F != history.Read {
+		return
+	}
+	s.highest[op.Index] = marks[op.Resource]
+	marks[op.Resource] = max(marks[op.Resource], op.Token)
+}
+
+func (s *scene) take(st step, by map[int]*grant) {
+	op := st.filled()
+	mine := slices.Contains(s.i.Grants, op.Grant)
+	cited := s.cited[op.Index] || st.call != nil && s.cited[st.call.Index]
+	if fromNemesis(&op) || op.Type == history.Crash || !mine && !cited {
+		return
+	}
+	s.steps = append(s.steps, st)
+	if refused(st) {
+		s.refusals[op.Client]++
+	}
+	if !mine {
+		return
+	}
+	g := by[op.Grant]
+	if g == nil {
+		g = &grant{id: op.Grant, client: op.Client, lock: op.Lock, granted: never, leaseEnd: never, stop: never, refused: never}
+		by[op.Grant] = g
+	}
+	g.live(st)
+}
+
+func fromNemesis(op *history.Op) bool {
+	switch op.Type {
+	case history.FaultBegin, history.FaultEnd, history.FaultMissed, history.HostStall, history.ClockOffset, history.Phase:
+		return true
+	}
+	return false
+}
+
+// live adds a step to the life of a grant.
+func (g *grant) live(st step) {
+	op := st.filled()
+	switch {
+	case op.F == history.Acquire && st.call != nil:
+		g.asked, g.lock = st.call.Time, cmp.Or(g.lock, op.Lock)
+		if op.Type == history.Fail {
+			g.refused = op.Time
+		}
+		if op.Type == history.OK {
+			g.granted, g.token, g.leaseEnd = op.Time, op.Token, leaseEnd(&op, st.call)
+		}
+	case op.F == history.Extend && op.Type == history.OK:
+		g.leaseEnd = leaseEnd(&op, st.call)
+	case op.Type == history.Renewed && op.Valid > 0:
+		g.leaseEnd = op.Valid
+	case op.F == history.Release && st.call != nil && st.call.Time < g.stop:
+		g.stop, g.stopped = st.call.Time, "released"
+	case op.Type == history.Lost && op.Time < g.stop:
+		g.stop, g.stopped = op.Time, "lost"
+	}
+}
+
+// leaseEnd is when the client may believe that its lease ends: what it said, else a TTL after it asked.
+func leaseEnd(op, call *history.Op) time.Duration {
+	switch {
+	case op.Valid > 0:
+		return op.Valid
+	case op.TTL > 0 && call != nil:
+		return call.Time + op.TTL
+	}
+	return never
+}
+
+// begin is when a grant was answered, or asked for where no answer said so.
+func (g *grant) begin() time.Duration {
+	if g.granted == never {
+		return g.asked
+	}
+	return g.granted
+}
+
+func (s *scene) order(by map[int]*grant) {
+	for _, id := range s.i.Grants {
+		if g := by[id]; g != nil {
+			s.grants = append(s.grants, g)
+		}
+	}
+	slices.SortStableFunc(s.grants, func(a, b *grant) int { return cmp.Compare(a.begin(), b.begin()) })
+	for n := range s.h.Ops {
+		op := &s.h.Ops[n]
+		if op.Type == history.Crash && (s.killed(op) || s.cited[op.Index]) {
+			s.steps = append(s.steps, step{end: op})
+		}
+	}
+	slices.SortStableFunc(s.steps, func(a, b step) int {
+		return cmp.Or(cmp.Compare(a.at(), b.at()), cmp.Compare(a.op().Index, b.op().Index))
+	})
+}
+
+// killed ends the holds of a client that was killed, and says whether it had any.
+func (s *scene) killed(crash *history.Op) bool {
+	held := false
+	for _, g := range s.grants {
+		if g.client == crash.Client && g.asked <= crash.Time && crash.Time < g.stop && g.refused == never {
+			g.stop, g.stopped, held = crash.Time, "killed", true
+		}
+	}
+	return held
+}
+
+// bound sets the part of the run that the story is about.
+func (s *scene) bound() {
+	s.from = never
+	for _, st := range s.steps {
+		s.from = min(s.from, st.at())
+		s.to = max(s.to, st.at())
+	}
+	for _, f := range s.i.Findings {
+		s.from, s.to = min(s.from, f.At), max(s.to, f.At, f.Until)
+	}
+}
+
+func (s *scene) clients() []string {
+	var out []string
+	for _, g := range s.grants {
+		if !slices.Contains(out, g.client) {
+			out = append(out, g.client)
+		}
+	}
+	for _, st := range s.steps {
+		if c := st.op().Client; c != "" && !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// concerns says whether a fault touched somebody in the scene: one of its clients, or a server.
+func (s *scene) concerns(f fault) bool {
+	if slices.ContainsFunc(s.i.Findings, func(x checker.Finding) bool { return x.Fault == f.number && f.number != 0 }) {
+		return true
+	}
+	clients := s.clients()
+	return len(f.targets) == 0 || slices.ContainsFunc(f.targets, func(t string) bool {
+		return slices.Contains(clients, t) || slices.Contains(s.h.Header.Nodes, t) || !slices.Contains(s.h.Header.Clients, t)
+	})
+}
+
+// injected pairs the begin and end of each fault of a history.
+func injected(h *history.History) []fault {
+	type key struct {
+		client  string
+		process int
+		number  int
+	}
+	open := map[key]int{}
+	var out []fault
+	for n := range h.Ops {
+		op := &h.Ops[n]
+		k := key{op.Client, op.Process, op.Fault}
+		switch op.Type {
+		case history.FaultBegin:
+			open[k] = len(out)
+			out = append(out, fault{number: op.Fault, kind: string(op.F), text: clean(faultText(h, op)), targets: op.Targets, from: op.Time, to: never, begin: op})
+		case history.FaultEnd:
+			if at, ok := open[k]; ok {
+				out[at].to, out[at].end = op.Time, op
+				delete(open, k)
+			}
+		}
+	}
+	return out
+}
+
+// faultText is what was done, else what was planned.
+func faultText(h *history.History, op *history.Op) string {
+	if op.Text != "" {
+		return op.Text
+	}
+	if op.Fault > 0 && op.Fault <= len(h.Header.Faults) && h.Header.Faults[op.Fault-1].Text != "" {
+		return h.Header.Faults[op.Fault-1].Text
+	}
+	return strings.TrimSpace(string(op.F) + " " + strings.Join(op.Targets, ", "))
+}
+
+// stops says whether a fault keeps its targets from running.
+func (f *fault) stops(client string) bool {
+	return f.kind == "pause" && slices.Contains(f.targets, client)
+}
+
+// stale says whether a write was taken although the resource had seen a higher token.
+func (s *scene) stale(op history.Op) bool {
+	return op.F == history.Write && op.Type == history.OK && op.Token != 0 && op.Token < s.highest[op.Index]
+}
+
+// payload shows what was written: the workload's data where that is short, else the version.
+func payload(op *history.Op) string {
+	var n json.Number
+	if len(op.Data) > 0 && len(op.Data) < 20 && json.Unmarshal(op.Data, &n) == nil && n != "" {
+		return n.String()
+	}
+	return fmt.Sprintf("version %d", op.Value)
+}

@@ -1,0 +1,374 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/locktest/locktest/checker"
+	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/runner"
+)
+
+// Text returns the reporter of the screen at the end of a run: the verdict, the story if there is one, the evidence per
+// property, and what to type next.
+func Text(style Style) Reporter {
+	return func(w io.Writer, o *runner.Outcome) error {
+		s := &screen{page: &page{style: style}, o: o}
+		s.write()
+		return s.flush(w)
+	}
+}
+
+// Verdict returns the reporter of the first line alone, for --quiet.
+func Verdict(style Style) Reporter {
+	return func(w io.Writer, o *runner.Outcome) error {
+		s := &screen{page: &page{style: style}, o: o}
+		s.headline()
+		return s.flush(w)
+	}
+}
+
+type screen struct {
+	*page
+	o *runner.Outcome
+}
+
+func (s *screen) write() {
+	s.headline()
+	s.interrupted()
+	s.conditions()
+	s.stories()
+	s.properties()
+	s.metrics()
+	s.cautions()
+	s.next()
+}
+
+// headline is the verdict and which run it is about.
+func (s *screen) headline() {
+	o := s.o
+	head := o.Conclusion.Word
+	if names := s.violatedNames(); len(names) > 0 {
+		head += "   " + strings.Join(names, ", ")
+	}
+	facts := []string{}
+	if o.Scenario != nil {
+		facts = append(facts, o.Scenario.Name)
+	}
+	facts = append(facts, o.Lock, s.lasted(), fmt.Sprintf("seed %d", o.Seed))
+	if o.Run != "" {
+		facts = append(facts, "run "+o.Run)
+	}
+	facts = slices.DeleteFunc(facts, func(f string) bool { return f == "" })
+	rest := strings.Join(facts, "   ")
+	lines := []string{head + "   " + rest}
+	if utf8.RuneCountInString(lines[0]) > s.style.width() {
+		lines = append(hanging(head, s.style.width()), "  "+rest)
+	}
+	for _, l := range lines {
+		s.line(strings.Replace(l, o.Conclusion.Word, s.paint(colorOf(o.Conclusion.Word), o.Conclusion.Word), 1))
+	}
+	if o.Cluster != "" {
+		s.wrapped("  on ", clean(o.Cluster)+s.clients())
+	}
+}
+
+// hanging breaks a list at its commas, further lines indented.
+func hanging(text string, width int) []string {
+	var out []string
+	line := ""
+	for i, part := range strings.SplitAfter(text, ", ") {
+		if i > 0 && utf8.RuneCountInString(line+part) > width {
+			out, line = append(out, line), "  "
+		}
+		line += part
+	}
+	return append(out, line)
+}
+
+func (s *screen) clients() string {
+	if s.o.History == nil || len(s.o.History.Header.Clients) == 0 {
+		return ""
+	}
+	if s.o.Separate {
+		return "; " + count(len(s.o.History.Header.Clients), "client") + ", a process each"
+	}
+	return "; " + count(len(s.o.History.Header.Clients), "client") + " in this process: none was signalled"
+}
+
+func (s *screen) lasted() string {
+	if h := s.o.History; h != nil && len(h.Ops) > 0 {
+		return fmt.Sprintf("%.1f s", h.Ops[len(h.Ops)-1].Time.Seconds())
+	}
+	return ""
+}
+
+func colorOf(word string) string {
+	switch word {
+	case runner.WordViolated, runner.WordExpectation:
+		return colorBad
+	case runner.WordInconclusive:
+		return colorDoubt
+	}
+	return colorGood
+}
+
+// violatedNames are the properties that decide the verdict, where one was violated or missed.
+func (s *screen) violatedNames() []string {
+	var out []string
+	for _, c := range s.o.Conclusion.Conditions {
+		if c.Exit == s.o.Conclusion.Exit && c.Exit != runner.ExitInconclusive {
+			out = append(out, plain(c.Property))
+		}
+	}
+	return out
+}
+
+func (s *screen) interrupted() {
+	if s.o.Interrupted != "" {
+		s.wrapped("  ", fmt.Sprintf("Interrupted by %s: this judges what was recorded until then.", s.o.Interrupted))
+	}
+	if s.o.Err != nil {
+		s.wrapped("  ", "The run did not go to its end: "+sentence(s.o.Err.Error()))
+	}
+	if h := s.o.History; h != nil && h.Truncated != "" {
+		s.wrapped("  ", "The history is incomplete: "+sentence(h.Truncated))
+	}
+}
+
+// conditions say in words why the exit status is what it is, where the story doesn't.
+func (s *screen) conditions() {
+	c := s.o.Conclusion
+	s.blank()
+	for _, e := range c.Expected {
+		s.wrapped("  ", fmt.Sprintf("VIOLATED (expected: %s): %s", clean(e.Text), plain(e.Property)))
+	}
+	if len(c.Expected) > 0 && c.Exit == runner.ExitOK {
+		s.wrapped("  ", "The violation was expected and was found: exit 0.")
+	}
+	for _, a := range c.Accepted {
+		s.wrapped("  ", fmt.Sprintf("%s was violated, and the scenario accepts that: %s", capital(plain(a.Property)), sentence(a.Text)))
+	}
+	told := len(c.Expected)+len(c.Accepted) > 0
+	for _, m := range c.Conditions {
+		if m.Exit == runner.ExitViolated || s.inStory(m.Property) {
+			continue
+		}
+		s.wrapped("  ", fmt.Sprintf("%s (%s): %s", shownName(m.Property), m.Name, sentence(m.Text)))
+		told = true
+	}
+	if told {
+		s.blank()
+	}
+}
+
+// inStory says whether the story is about a property.
+func (s *screen) inStory(property string) bool {
+	id, kind, _ := strings.Cut(property, "/")
+	if s.o.History == nil {
+		return false
+	}
+	groups := s.ordered()
+	if len(groups) == 0 {
+		return false
+	}
+	told := groups[0].Incidents[0]
+	for n, of := range told.Of {
+		if of == id && (kind == "" || told.Findings[n].Kind == kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// stories tells the gravest incident in full, and the first of each other kind in a sentence.
+func (s *screen) stories() {
+	if s.o.History == nil {
+		return
+	}
+	groups := s.ordered()
+	if len(groups) == 0 {
+		return
+	}
+	NewStory(s.o.History, groups[0].Incidents[0], s.style).tell(s.page)
+	s.blank()
+	s.others(groups)
+}
+
+// ordered puts incidents that decide the exit status before those that were expected or are accepted.
+func (s *screen) ordered() []Group {
+	groups := Groups(s.o.History, s.o.Results)
+	decisive := func(g Group) int {
+		for _, c := range s.o.Conclusion.Conditions {
+			id, kind, _ := strings.Cut(c.Property, "/")
+			for n, p := range g.Incidents[0].Of {
+				if p == id && (kind == "" || g.Incidents[0].Findings[n].Kind == kind) {
+					return 0
+				}
+			}
+		}
+		return 1
+	}
+	slices.SortStableFunc(groups, func(a, b Group) int { return decisive(a) - decisive(b) })
+	return groups
+}
+
+// maxOthers is how many further kinds are listed.
+const maxOthers = 4
+
+func (s *screen) others(groups []Group) {
+	if n := groups[0].Count - 1; n > 0 {
+		s.line("  " + count(n, "more violation") + " of the same kind")
+	}
+	for i, g := range groups[1:] {
+		if i == maxOthers {
+			s.line("  and " + count(len(groups)-1-maxOthers, "further kind"))
+			break
+		}
+		f := g.Incidents[0].Findings[0]
+		s.wrapped("  ", fmt.Sprintf("%s × %s (%s), first at %s: %s", grouped(g.Count), plain(g.Incidents[0].Of[0]), strings.ReplaceAll(f.Kind, "-", " "), at(g.Incidents[0].start()), sentence(f.Message)))
+	}
+	dropped := 0
+	for _, r := range s.o.Results {
+		dropped += max(0, r.Count-len(r.Findings))
+	}
+	if dropped > 0 {
+		s.line("  " + count(dropped, "further finding") + " counted, but not kept one by one")
+	}
+	if len(groups) > 1 || groups[0].Count > 1 || dropped > 0 {
+		s.blank()
+	}
+}
+
+// properties lists each verdict with its evidence.
+func (s *screen) properties() {
+	const name, verdict = 19, 14
+	for _, r := range s.o.Results {
+		first := "  " + pad(shownName(r.Property), name)
+		text := clean(r.Summary)
+		if r.Why != "" && !strings.Contains(text, r.Why) && !s.told(r.Why) {
+			text = strings.TrimPrefix(text+"; "+clean(r.Why), "; ")
+		}
+		shown := word(r.Verdict)
+		indent := strings.Repeat(" ", 2+name+verdict)
+		for i, l := range wrap(text, s.style.width()-len(indent)) {
+			if i > 0 {
+				s.line(indent + l)
+				continue
+			}
+			s.line(first + s.paint(verdictColor(r.Verdict), shown) + strings.Repeat(" ", max(1, verdict-len(shown))) + l)
+		}
+	}
+	if len(s.o.Results) > 0 {
+		s.blank()
+	}
+}
+
+// told says whether a reason stands above, as a condition.
+func (s *screen) told(why string) bool {
+	return slices.ContainsFunc(s.o.Conclusion.Conditions, func(c runner.Condition) bool { return c.Exit != runner.ExitViolated && c.Text == why })
+}
+
+// shownName is a property in words; what coverage judges is the evidence.
+func shownName(property string) string {
+	if property == checker.Coverage {
+		return "evidence"
+	}
+	return plain(property)
+}
+
+func verdictColor(v checker.Verdict) string {
+	switch v {
+	case checker.Held:
+		return colorGood
+	case checker.Violated:
+		return colorBad
+	case checker.Inconclusive:
+		return colorDoubt
+	}
+	return ""
+}
+
+func (s *screen) metrics() {
+	all := s.o.Metrics.All
+	if all.Acquire.N == 0 {
+		return
+	}
+	s.wrapped("  acquire  ", fmt.Sprintf("p50 %s, p95 %s, p99 %s, max %s", short(all.Acquire.P50), short(all.Acquire.P95), short(all.Acquire.P99), short(all.Acquire.Max)))
+	if all.Handover.N > 0 {
+		s.wrapped("  handover ", fmt.Sprintf("p50 %s, p95 %s, p99 %s, max %s", short(all.Handover.P50), short(all.Handover.P95), short(all.Handover.P99), short(all.Handover.Max)))
+	}
+	answers := percent(s.o.Metrics.Calm.Availability) + " of attempts in calm time"
+	if s.o.Metrics.Faults.Attempts > 0 {
+		answers += ", " + percent(s.o.Metrics.Faults.Availability) + " during faults"
+	}
+	s.wrapped("  answered ", fmt.Sprintf("%s; %.3g grants/s", answers, all.Throughput))
+	s.blank()
+}
+
+// cautions says what a reader must know to weigh the verdict.
+func (s *screen) cautions() {
+	var lines []string
+	lines = append(lines, agreement(s.o.CrossCheck)...)
+	if s.o.Kind == "embedded" {
+		lines = append(lines, "The servers were embedded ones, in this process: less real than those that you run"+reason(s.o.KindWhy)+".")
+	}
+	if n, worst := stalls(s.o.History); n > 0 {
+		lines = append(lines, fmt.Sprintf("The host stalled %s, for up to %s.", times(n), long(worst)))
+	}
+	if s.o.Conclusion.Word == runner.WordNone {
+		lines = append(lines, "This is evidence, not proof.")
+	}
+	for _, l := range lines {
+		s.wrapped("  ", l)
+	}
+	if len(lines) > 0 {
+		s.blank()
+	}
+}
+
+func reason(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + clean(why) + ")"
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return grouped(n) + " times"
+}
+
+func stalls(h *history.History) (n int, worst time.Duration) {
+	if h == nil {
+		return 0, 0
+	}
+	for i := range h.Ops {
+		if op := &h.Ops[i]; op.Type == history.HostStall {
+			n, worst = n+1, max(worst, op.TTL)
+		}
+	}
+	return n, worst
+}
+
+// next prints only commands that exist.
+func (s *screen) next() {
+	if s.o.Dir != "" {
+		s.line("  history  " + filepath.ToSlash(filepath.Join(s.o.Dir, "history.jsonl")))
+	}
+	if s.o.Again == "" {
+		return
+	}
+	if s.o.Conclusion.Exit == runner.ExitInconclusive && s.o.Scenario != nil {
+		longer := 2 * s.o.Scenario.Run.Duration
+		s.line("  longer   " + s.o.Again + " --set run.duration=" + longer.String())
+	}
+	s.line("  again    " + s.o.Again)
+}
