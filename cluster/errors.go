@@ -25,3 +25,12 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// Tell takes e apart for a report.
+func (e *Error) Tell() (code, message string, details, fix []string) {
+	details = e.Details
+	if e.Err != nil {
+		details = append(details[:len(details):len(details)], "cause: "+e.Err.Error())
+	}
+	return e.Code, e.Message, details, e.Fix
+}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 )
 
 // Problem is an error as it is told to people.
@@ -28,7 +30,23 @@ func Explain(err error) Problem {
 	}
 	p := Problem{}
 	p.Code, p.Message, p.Details, p.Fix = t.Tell()
+	p.Details = append(slices.Clone(p.Details), around(err.Error(), t.Error())...)
 	return p
+}
+
+// around is what an error says beside the one that it wraps: what was being done, or what else went wrong.
+func around(all, inner string) []string {
+	if doing, ok := strings.CutSuffix(all, ": "+inner); ok && !strings.Contains(doing, "\n") {
+		return []string{"while: " + doing}
+	}
+	var out []string
+	rest := strings.ReplaceAll(all, inner, "")
+	for _, l := range strings.Split(rest, "\n") {
+		if l = strings.Trim(l, " :"); l != "" {
+			out = append(out, "also: "+l)
+		}
+	}
+	return out
 }
 
 // WriteError writes an error in the form in which all of them are told.

@@ -29,7 +29,7 @@ func (died) Tell() (string, string, []string, []string) {
 
 func TestErrors(t *testing.T) {
 	var b bytes.Buffer
-	for _, err := range []error{fmt.Errorf("start cluster: %w", missing{}), died{}, errors.New("disk is full")} {
+	for _, err := range []error{fmt.Errorf("start cluster: %w", missing{}), died{}, errors.Join(died{}, errors.New("close the network: timeout")), errors.New("disk is full")} {
 		if err := WriteError(&b, err, Style{}); err != nil {
 			t.Fatal(err)
 		}

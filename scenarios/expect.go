@@ -119,10 +119,7 @@ func (d *decoder) thresholds(n *node) []Threshold {
 }
 
 func (d *decoder) threshold(parent *reader, name string, n *node) Threshold {
-	bound := "max"
-	if d.names.Metrics[name].Share {
-		bound = "min"
-	}
+	bound := d.names.Metrics[name].bound()
 	r := d.open(n, parent.key(name), "thresholds."+anyKind)
 	r.strict([]string{bound, "during"}, func(e entry, all []string) Problem {
 		return unknownKey(e.key, all, "the threshold of "+name)
@@ -131,10 +128,13 @@ func (d *decoder) threshold(parent *reader, name string, n *node) Threshold {
 	if n.shape == mapping && !r.has(bound) {
 		d.fail(r.path, Problem{Code: CodeMissing, Message: fmt.Sprintf("the threshold of %s has no %s", name, bound), Place: labelled(n.place, bound+" is missing")})
 	}
-	if bound == "max" {
+	switch {
+	case bound == "max":
 		t.Max = r.duration("max")
 		r.positive("max", t.Max)
-	} else {
+	case d.names.Metrics[name].Rate:
+		t.Rate, t.Min = true, read(r, "min", parseRate)
+	default:
 		t.Min = r.percent("min")
 	}
 	return t

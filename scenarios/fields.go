@@ -116,7 +116,7 @@ func Fields() []Field {
 		{Path: "expect." + anyKind + ".during", Syntax: Text, Default: "calm", Values: periods(), About: "which part of the run counts"},
 		{Path: "thresholds", Syntax: Slot, About: "bounds on metrics"},
 		{Path: "thresholds." + anyKind + ".max", Syntax: Duration, About: "upper bound of a latency"},
-		{Path: "thresholds." + anyKind + ".min", Syntax: Percent, About: "lower bound of a share"},
+		{Path: "thresholds." + anyKind + ".min", Syntax: Percent, About: "lower bound of a share; of throughput, a number a second"},
 		{Path: "thresholds." + anyKind + ".during", Syntax: Text, Default: "calm", Values: periods(), About: "which part of the run counts"},
 		{Path: "evidence", Syntax: Slot, About: "with less than this, a run is inconclusive"},
 		{Path: "evidence.min-acquires", Syntax: Count, Default: "100", About: "acquires that were granted"},

@@ -152,7 +152,7 @@ func wholeScenario() *Scenario {
 			"liveness":                      {Verdict: "held", RecoverWithin: 5 * time.Second},
 			"availability":                  {Verdict: "held", Min: 0.99, HasMin: true, During: "all"},
 		},
-		Thresholds: []Threshold{{Metric: "acquire.p99", Max: 250 * ms, During: "calm"}, {Metric: "availability", Min: 0.5, During: "faults"}},
+		Thresholds: []Threshold{{Metric: "acquire.p99", Max: 250 * ms, During: "calm"}, {Metric: "availability", Min: 0.5, During: "faults"}, {Metric: "throughput", Min: 12.5, Rate: true, During: "calm"}},
 		Evidence:   Evidence{MinAcquires: 10, MinHits: 1},
 	}
 }

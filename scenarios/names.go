@@ -79,7 +79,16 @@ type ClusterName struct {
 // MetricName is what has to be known of a metric.
 type MetricName struct {
 	About string
-	Share bool // a percentage, bound by min; else a duration, bound by max
+	Share bool // a percentage, bound by min; else, unless Rate, a duration, bound by max
+	Rate  bool // a number a second, bound by min
+}
+
+// bound is the key that bounds the metric.
+func (m MetricName) bound() string {
+	if m.Share || m.Rate {
+		return "min"
+	}
+	return "max"
 }
 
 func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -30,6 +30,6 @@ func testNames() Names {
 		Clusters:  map[string]ClusterName{"auto": {}, "embedded": {}, "process": {}, "docker": {Keys: []string{"image", "version"}}, "external": {Keys: []string{"endpoints", "allow-faults"}}},
 		Resources: map[string]string{"ignores-token": "", "checks-token": ""},
 		Stores:    map[string]string{"harness": ""},
-		Metrics:   map[string]MetricName{"acquire.p99": {}, "availability": {Share: true}},
+		Metrics:   map[string]MetricName{"acquire.p99": {}, "availability": {Share: true}, "throughput": {Rate: true}},
 	}
 }

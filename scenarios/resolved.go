@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -221,9 +222,12 @@ func (w *writer) thresholds(thresholds []Threshold) {
 	w.field(0, "thresholds", "")
 	for _, t := range thresholds {
 		w.field(1, t.Metric, "")
-		if t.Max > 0 {
+		switch {
+		case t.Max > 0:
 			w.field(2, "max", formatDuration(t.Max))
-		} else {
+		case t.Rate:
+			w.field(2, "min", strconv.FormatFloat(t.Min, 'f', -1, 64))
+		default:
 			w.field(2, "min", formatPercent(t.Min))
 		}
 		w.text(2, "during", t.During)

@@ -130,6 +130,7 @@ type Threshold struct {
 	Metric string // acquire.p99
 	Max    time.Duration
 	Min    float64
+	Rate   bool // Min is a number a second, not a share
 	During string
 	Pos    Pos
 }

@@ -208,16 +208,16 @@ func expectSchema(names Names) object {
 func thresholdsSchema(names Names) object {
 	properties := object{}
 	for _, name := range keys(names.Metrics) {
-		bound := "max"
-		if names.Metrics[name].Share {
-			bound = "min"
-		}
+		bound := names.Metrics[name].bound()
 		full := object{}
 		for _, f := range Fields() {
 			key, ok := strings.CutPrefix(f.Path, "thresholds."+anyKind+".")
 			if ok && (key == bound || key == "during") {
 				full[key] = fieldSchema(names, f)
 			}
+		}
+		if names.Metrics[name].Rate {
+			full["min"] = object{"type": "number", "minimum": 0, "description": "lower bound of a number a second"}
 		}
 		properties[name] = object{"type": "object", "additionalProperties": false, "required": []string{bound}, "properties": full, "description": names.Metrics[name].About}
 	}

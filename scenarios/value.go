@@ -118,6 +118,15 @@ func parseNumber(text string) (uint64, *mistake) {
 	return n, nil
 }
 
+// parseRate reads a number a second.
+func parseRate(text string) (float64, *mistake) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || f < 0 {
+		return 0, &mistake{CodeNumber, fmt.Sprintf("%q is not a number a second", text), "such as 100", ""}
+	}
+	return f, nil
+}
+
 func parseFlag(text string) (bool, *mistake) {
 	switch text {
 	case "true":
