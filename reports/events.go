@@ -134,7 +134,7 @@ func acquireText(st step) (text, result string) {
 	case op.Type == history.Fail && op.Outcome == history.Busy:
 		return fmt.Sprintf("asked for %s at %s", lock, at(callTime(st))), "answer: busy"
 	case op.Type == history.Fail:
-		return "asked for " + lock, "nothing was sent"
+		return fmt.Sprintf("asked for %s at %s", lock, at(callTime(st))), notGranted(op)
 	}
 	text = "acquired " + lock
 	if op.Outcome == history.Late {
@@ -154,6 +154,14 @@ func acquireText(st step) (text, result string) {
 		text += fmt.Sprintf(", lease %s (ends %s)", long(length), at(end))
 	}
 	return text, ""
+}
+
+// notGranted says why, if that fits a line.
+func notGranted(op *history.Op) string {
+	if text := clean(op.Error); text != "" && len(text) <= 16 {
+		return "not granted: " + text
+	}
+	return "not granted"
 }
 
 func callTime(st step) time.Duration {
@@ -206,7 +214,7 @@ func outcome(op *history.Op) string {
 	case op.Outcome == history.Gone:
 		return "answer: not held any more"
 	case op.Type == history.Fail:
-		return "nothing was sent"
+		return "without effect"
 	}
 	return "answer: ok"
 }

@@ -70,8 +70,7 @@ func Groups(h *history.History, results []checker.Result) []Group {
 	return out
 }
 
-// gather joins a finding to the incident that shares a grant with it within the same lock; one property's findings stay
-// apart unless they are about exactly the same grants.
+// gather joins a finding to an incident about the same grants, or about some of them. Two findings of one kind stay apart.
 func gather(h *history.History, results []checker.Result) []Incident {
 	var out []Incident
 	byGrant := map[int][]int{}
@@ -81,7 +80,7 @@ func gather(h *history.History, results []checker.Result) []Incident {
 		}
 		for _, f := range r.Findings {
 			grants := grantsOf(h, &f)
-			at := home(out, byGrant, r.Property, grants)
+			at := home(out, byGrant, r.Property, f.Kind, grants)
 			if at < 0 {
 				at = len(out)
 				out = append(out, Incident{})
@@ -103,16 +102,25 @@ func gather(h *history.History, results []checker.Result) []Incident {
 }
 
 // home finds the incident that a finding about these grants belongs to; -1: one of its own.
-func home(incidents []Incident, byGrant map[int][]int, property string, grants []int) int {
+func home(incidents []Incident, byGrant map[int][]int, property, kind string, grants []int) int {
 	for _, g := range grants {
 		for _, at := range byGrant[g] {
 			i := &incidents[at]
-			if !slices.Contains(i.Of, property) && (subset(grants, i.Grants) || subset(i.Grants, grants)) {
+			if !i.has(property, kind) && (subset(grants, i.Grants) || subset(i.Grants, grants)) {
 				return at
 			}
 		}
 	}
 	return -1
+}
+
+func (i *Incident) has(property, kind string) bool {
+	for n, p := range i.Of {
+		if p == property && i.Findings[n].Kind == kind {
+			return true
+		}
+	}
+	return false
 }
 
 func subset(a, b []int) bool {

@@ -157,9 +157,11 @@ func (s *Story) hold(c *canvas, row []rune, g *grant) {
 	}
 	c.fill(row, c.x(g.asked), c.x(g.granted)-1, '·')
 	end := min(g.stop, c.to)
-	c.fill(row, c.x(g.granted), c.x(min(end, g.leaseEnd)), '━')
 	if g.leaseEnd < end {
 		c.fill(row, c.x(g.leaseEnd)+1, c.x(end), '╍')
+	}
+	for _, l := range g.leases {
+		c.fill(row, c.x(l.from), c.x(min(end, l.to)), '━')
 	}
 	start, label := c.x(g.granted), "["
 	if g.token != 0 {

@@ -168,7 +168,7 @@ func (p *Progress) Note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.erase()
-	p.log(clean(text))
+	p.log(strings.TrimPrefix(clean(text), "locktest: "))
 	if p.tty && p.stop != nil {
 		p.draw()
 	}

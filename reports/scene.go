@@ -79,11 +79,15 @@ type grant struct {
 	token    uint64
 	asked    time.Duration
 	granted  time.Duration // never: no answer said so
-	leaseEnd time.Duration // never: none is known
+	leaseEnd time.Duration // when the lease first ended without having been extended; never: none is known
+	leases   []span        // in which it was in force, as far as its client could know
 	stop     time.Duration // when its client stopped counting as holder; never: it didn't
 	stopped  string        // by what
 	refused  time.Duration // when the acquire was definitely not granted; never: it wasn't refused
 }
+
+// span is a piece of time.
+type span struct{ from, to time.Duration }
 
 // fault is one injected fault that met the scene.
 type fault struct {
@@ -199,17 +203,28 @@ func (g *grant) live(st step) {
 			g.refused = op.Time
 		}
 		if op.Type == history.OK {
-			g.granted, g.token, g.leaseEnd = op.Time, op.Token, leaseEnd(&op, st.call)
+			g.granted, g.token = op.Time, op.Token
+			g.lease(op.Time, leaseEnd(&op, st.call))
 		}
 	case op.F == history.Extend && op.Type == history.OK:
-		g.leaseEnd = leaseEnd(&op, st.call)
+		g.lease(op.Time, leaseEnd(&op, st.call))
 	case op.Type == history.Renewed && op.Valid > 0:
-		g.leaseEnd = op.Valid
+		g.lease(op.Time, op.Valid)
 	case op.F == history.Release && st.call != nil && st.call.Time < g.stop:
 		g.stop, g.stopped = st.call.Time, "released"
 	case op.Type == history.Lost && op.Time < g.stop:
 		g.stop, g.stopped = op.Time, "lost"
 	}
+}
+
+// lease adds a lease that was granted, or extended, by an answer at from. One that came too late leaves a gap.
+func (g *grant) lease(from, to time.Duration) {
+	if n := len(g.leases); n > 0 && from <= g.leases[n-1].to {
+		g.leases[n-1].to = max(to, g.leases[n-1].to)
+	} else {
+		g.leases = append(g.leases, span{from, to})
+	}
+	g.leaseEnd = g.leases[0].to
 }
 
 // leaseEnd is when the client may believe that its lease ends: what it said, else a TTL after it asked.
@@ -324,15 +339,18 @@ func injected(h *history.History) []fault {
 	return out
 }
 
-// faultText is what was done, else what was planned.
+// faultText is what was done, else the kind with its targets, else what was planned.
 func faultText(h *history.History, op *history.Op) string {
 	if op.Text != "" {
 		return op.Text
 	}
+	if len(op.Targets) > 0 {
+		return string(op.F) + " " + strings.Join(op.Targets, ", ")
+	}
 	if op.Fault > 0 && op.Fault <= len(h.Header.Faults) && h.Header.Faults[op.Fault-1].Text != "" {
 		return h.Header.Faults[op.Fault-1].Text
 	}
-	return strings.TrimSpace(string(op.F) + " " + strings.Join(op.Targets, ", "))
+	return string(op.F)
 }
 
 // stops says whether a fault keeps its targets from running.

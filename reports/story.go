@@ -187,6 +187,8 @@ func (s *Story) belief(g *grant) string {
 		return fmt.Sprintf("%s counted as holder until it was killed at %s.", g.client, at(g.stop))
 	case g.leaseEnd != never && g.leaseEnd < g.stop:
 		return fmt.Sprintf("%s counted as holder until %s, although its lease had ended at %s: it was not told of any loss before it released.", g.client, at(g.stop), at(g.leaseEnd))
+	case g.stopped == "released" && (g.leaseEnd == never || len(g.leases) > 1):
+		return fmt.Sprintf("%s counted as holder until it released at %s.", g.client, at(g.stop))
 	case g.stopped == "released":
 		return fmt.Sprintf("%s counted as holder until it released at %s, within its lease.", g.client, at(g.stop))
 	}
@@ -223,7 +225,7 @@ func (s *Story) layer() string {
 		case checker.ClientParty:
 			out = append(out, "the client, which acted on a lease that was over")
 		case checker.ResourceParty:
-			out = append(out, "the resource, which accepted what came too late")
+			out = append(out, "the resource, which accepted or answered what it should not have")
 		default:
 			out = append(out, "the "+string(p))
 		}

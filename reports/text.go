@@ -195,6 +195,14 @@ func (s *screen) stories() {
 	if len(groups) == 0 {
 		return
 	}
+	if w := s.o.Conclusion.Word; w != runner.WordViolated && w != runner.WordExpectation {
+		names := groups[0].Incidents[0].Properties()
+		for i := range names {
+			names[i] = shownName(names[i])
+		}
+		s.wrapped("  ", "Violated: "+strings.Join(names, ", "))
+		s.blank()
+	}
 	NewStory(s.o.History, groups[0].Incidents[0], s.style).tell(s.page)
 	s.blank()
 	s.others(groups)

@@ -1,0 +1,64 @@
+package reports
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/locktest/locktest/checker"
+	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/runner"
+	"github.com/locktest/locktest/scenarios"
+)
+
+// judged reads a hand-made history of the checker's and judges it.
+func judged(t *testing.T, file string) *runner.Outcome {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, _, _ := strings.Cut(string(text), "\n---\n")
+	h, err := history.ParseTextString(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &runner.Outcome{Scenario: &scenarios.Scenario{Name: "by-hand"}, Lock: "test/lock", History: h, Results: checker.Run(context.Background(), h, checker.All(), checker.Options{}), Metrics: runner.Measure(h)}
+	o.Conclusion = runner.Conclude(o.Scenario, o.Results, o.Metrics)
+	return o
+}
+
+// TestCheckedHistories tells the stories of everything that the checkers find in their own histories.
+func TestCheckedHistories(t *testing.T) {
+	files, err := filepath.Glob("../checker/testdata/*.txt")
+	if err != nil || len(files) < 23 {
+		t.Fatalf("%d histories, %v", len(files), err)
+	}
+	stories := 0
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			o := judged(t, file)
+			text := written(t, Text(Style{}), o)
+			narrow(t, text, 80, o)
+			for _, g := range Groups(o.History, o.Results) {
+				stories++
+				for _, heading := range []string{"What happened", "Why this is a violation", "Possible cause"} {
+					if !strings.Contains(text, heading) {
+						t.Errorf("no %q in:\n%s", heading, text)
+					}
+				}
+				if events, _ := newScene(o.History, &g.Incidents[0]).events(); len(events) < 1 {
+					t.Errorf("nothing happened in the story of %s", g.Incidents[0].Pattern)
+				}
+			}
+			if testing.Verbose() {
+				t.Log("\n" + text)
+			}
+		})
+	}
+	if stories < 20 {
+		t.Errorf("%d stories only", stories)
+	}
+}
