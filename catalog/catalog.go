@@ -13,6 +13,7 @@ import (
 	"github.com/locktest/locktest/locks/broken"
 	"github.com/locktest/locktest/locks/memory"
 	"github.com/locktest/locktest/locks/redis"
+	"github.com/locktest/locktest/runner"
 	"github.com/locktest/locktest/scenarios"
 )
 
@@ -117,7 +118,7 @@ func Codes() []scenarios.Code {
 
 // Codes of errors that have no better place.
 const (
-	CodePower        = "LT105"
+	CodePower        = runner.CodePower
 	CodeAdapterLine  = "LT201"
 	CodeAdapter      = "LT202"
 	CodeHistory      = "LT301"

@@ -11,7 +11,7 @@ import (
 	"github.com/locktest/locktest/clients"
 	"github.com/locktest/locktest/history"
 	"github.com/locktest/locktest/internal/proc"
-	"github.com/locktest/locktest/locks"
+	"github.com/locktest/locktest/locks/redis"
 	"github.com/locktest/locktest/runner"
 )
 
@@ -60,11 +60,15 @@ func Versions() map[string]string {
 	return v
 }
 
-// crossCheck is the second engine in a process of its own.
-func crossCheck(self string) runner.CrossCheck {
-	return func(ctx context.Context, path string, h *history.History, results []checker.Result) []checker.Agreement {
+// CrossCheck is the second engine in a process of its own, self started again; nil where it is left out.
+func CrossCheck(on bool, self string) runner.CrossCheck {
+	if !on {
 		return nil
+	}
+	return func(ctx context.Context, h *history.History) ([]checker.Agreement, error) {
+		return checker.CrossCheckChild(ctx, h, self, []string{argCrossCheck}, checker.Limits{})
 	}
 }
 
-var _ locks.Provider
+// quiet stops client libraries from writing where replies are read.
+func quiet() { redis.Quiet() }

@@ -24,7 +24,7 @@ import (
 // ResolveOptions are what a scenario doesn't say.
 type ResolveOptions struct {
 	Seed       uint64 // for a scenario without one
-	CrossCheck bool
+	CrossCheck bool   // let the second engine decide too
 	// Self starts this program again as a client or a supervisor; see Main.
 	Self string
 }
@@ -53,9 +53,7 @@ func Resolve(s *scenarios.Scenario, source []byte, o ResolveOptions) (*runner.Pl
 	if err := host(p, lock); err != nil {
 		return nil, err
 	}
-	if o.CrossCheck {
-		p.CrossCheck = crossCheck(o.Self)
-	}
+	p.CrossCheck = CrossCheck(o.CrossCheck, o.Self)
 	p.Resolved = scenarios.Resolved(s)
 	return p, schedule(p)
 }
@@ -145,7 +143,7 @@ func network(nodes []cluster.Node, clients []string, seed uint64, log *slog.Logg
 	return proxy.New(proxy.Options{Clients: clients, Nodes: nodes, Rand: rand.New(rand.NewPCG(seed, 1<<41)), Log: log})
 }
 
-// Self is this program's own file.
+// Self is this program's own file, by which it starts itself again.
 func Self() string {
 	path, err := os.Executable()
 	if err != nil {

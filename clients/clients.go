@@ -127,3 +127,11 @@ func resultOf(err error) Result {
 	}
 	return Unknown
 }
+
+// codeAtFault is the code of an AdapterError.
+const codeAtFault = "LT202"
+
+// Tell is how the error is told to people.
+func (e *AdapterError) Tell() (code, message string, details, fix []string) {
+	return codeAtFault, "client " + e.Client + " " + e.Message, e.Details, nil
+}

@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -74,4 +75,35 @@ func (p *Plan) stallLimit() time.Duration {
 		return ttl / 10
 	}
 	return 100 * time.Millisecond
+}
+
+// PowerError is a fault that this cluster or these clients can't be harmed by. Nothing has started.
+type PowerError struct {
+	Fault history.Fault
+	File  string
+	Err   error
+}
+
+func (e *PowerError) Error() string {
+	return fmt.Sprintf("%s: line %d: fault %d: %v", e.File, e.Fault.Line, e.Fault.Number, e.Err)
+}
+
+func (e *PowerError) Unwrap() error { return e.Err }
+
+// CodePower is the code of a PowerError.
+const CodePower = "LT105"
+
+// Tell is how the error is told to people.
+func (e *PowerError) Tell() (code, message string, details, fix []string) {
+	return CodePower, e.Error(), nil, nil
+}
+
+// check asks each fault whether it can be brought about, before anything starts.
+func (p *Plan) check(env nemesis.Env) error {
+	for _, s := range p.Schedule {
+		if err := s.Fault.Check(env); err != nil {
+			return &PowerError{Fault: p.Faults[s.Number-1], File: p.Scenario.File, Err: err}
+		}
+	}
+	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -93,6 +92,8 @@ func (r *run) execute(ctx context.Context) (err error) {
 			return err
 		}
 		defer func() { err = errors.Join(err, r.network.Close(), r.cluster.Close()) }()
+	} else if err := r.plan.check(nemesis.Env{Clients: &fleet{plan: r.plan, order: r.plan.clients()}}); err != nil {
+		return err
 	}
 	r.out.Cluster = r.describe()
 	if r.fleet, err = startFleet(ctx, r.plan, r.spawner, r.store.path(LogsDir), r.addrs, r.log); err != nil {
@@ -111,6 +112,9 @@ func (r *run) startCluster(ctx context.Context) (err error) {
 		return fmt.Errorf("start cluster: %w", err)
 	}
 	r.cluster, err = r.plan.Cluster(Site{Dir: data, Logs: r.store.path(LogsDir), Spawner: r.spawner, Log: r.log})
+	if err == nil {
+		err = r.plan.check(nemesis.Env{Nodes: r.cluster.Nodes(), Clients: &fleet{plan: r.plan, order: r.plan.clients()}})
+	}
 	if err == nil {
 		err = r.cluster.Start(ctx)
 	}
@@ -348,14 +352,14 @@ func (r *run) judge() {
 		versions[k] = v
 	}
 	r.out.Err = errors.Join(r.out.Err, r.store.environment(versions))
-	Judge(context.Background(), r.out, h, filepath.Join(r.store.dir, HistoryFile), r.plan.Checkers, r.plan.CrossCheck)
+	Judge(context.Background(), r.out, h, r.plan.Checkers, r.plan.CrossCheck)
 }
 
-// CrossCheck lets the second engine decide on the history in the file at path.
-type CrossCheck func(ctx context.Context, path string, h *history.History, results []checker.Result) []checker.Agreement
+// CrossCheck lets the second engine decide on a history. Its error leaves the verdicts as they are.
+type CrossCheck func(ctx context.Context, h *history.History) ([]checker.Agreement, error)
 
 // Judge fills in o what a history says: verdicts, what the second engine says, metrics, and the conclusion.
-func Judge(ctx context.Context, o *Outcome, h *history.History, path string, checkers []checker.Checker, cross CrossCheck) {
+func Judge(ctx context.Context, o *Outcome, h *history.History, checkers []checker.Checker, cross CrossCheck) {
 	o.History = h
 	if n := len(h.Ops); n > 0 {
 		o.Elapsed = h.Ops[n-1].Time
@@ -364,7 +368,11 @@ func Judge(ctx context.Context, o *Outcome, h *history.History, path string, che
 	o.Metrics = Measure(h)
 	o.Lock = cmp.Or(o.Lock, provider(h))
 	if cross != nil {
-		o.CrossCheck = cross(ctx, path, h, o.Results)
+		var err error
+		o.CrossCheck, err = cross(ctx, h)
+		if err != nil {
+			o.Err = errors.Join(o.Err, fmt.Errorf("second engine: %w", err))
+		}
 	}
 	if o.Scenario != nil {
 		o.Conclusion = Conclude(o.Scenario, o.Results, o.Metrics)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/locktest/locktest/locks"
+	"github.com/locktest/locktest/locks/internal/redisconn"
 )
 
 // driftFactor is the share of a lease that is given up for clocks that run at different rates, as in the Redlock
@@ -57,3 +58,7 @@ func jitter(r *rand.Rand, mean time.Duration) time.Duration {
 
 // millis is ttl in whole milliseconds, at least 1, as Redis counts it.
 func millis(ttl time.Duration) int64 { return max(1, ttl.Milliseconds()) }
+
+// Quiet stops the client library from writing to standard error by itself. It sets a variable of that library, so it is
+// for main functions to call.
+func Quiet() { redisconn.Quiet() }

@@ -1,0 +1,211 @@
+// Package bench measures the harness itself: what recording costs, and what clients as processes behind proxies cost
+// against the plainest loop over the same server in the same run.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/locktest/locktest/catalog"
+	"github.com/locktest/locktest/clients"
+	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/cluster/process"
+	"github.com/locktest/locktest/cluster/proxy"
+	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/internal/proc"
+	"github.com/locktest/locktest/locks"
+	"github.com/locktest/locktest/locks/memory"
+	"github.com/locktest/locktest/locks/redis"
+	"github.com/locktest/locktest/workloads"
+)
+
+func TestMain(m *testing.M) {
+	if status, done := catalog.Main(os.Args); done {
+		os.Exit(status)
+	}
+	os.Exit(m.Run())
+}
+
+// span is how long each loop is measured.
+const span = 3 * time.Second
+
+// BenchmarkRecorder counts operations (an acquire or a release, each two events on the disk) that clients in this process
+// do with a lock in memory each, and with one that they share.
+func BenchmarkRecorder(b *testing.B) {
+	for name, locks := range map[string][]string{"own lock": {"a", "b"}, "shared lock": {"a", "a"}} {
+		b.Run(name, func(b *testing.B) {
+			var ops float64
+			for b.Loop() {
+				ops += recorded(b, locks) / span.Seconds()
+			}
+			b.ReportMetric(ops/float64(b.N), "ops/s")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// recorded returns how many operations are recorded in span, by a client per lock name.
+func recorded(b *testing.B, names []string) float64 {
+	provider := memory.NewMutex()
+	r, shared := recorder(b, provider.Claims(0), names)
+	var users []workloads.Doer
+	for i := range names {
+		name := fmt.Sprintf("c%d", i+1)
+		c, err := clients.NewShared(b.Context(), name, func(ctx context.Context) (locks.Client, error) {
+			return provider.Open(ctx, locks.Target{Client: name})
+		}, func(clients.Event) {})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer c.Close()
+		users = append(users, c)
+	}
+	work(b, users, names, shared, workloads.Config{Wait: time.Second})
+	return float64(r.Len()) / 2
+}
+
+func recorder(b *testing.B, contract history.Contract, names []string) (*history.Recorder, workloads.Shared) {
+	f, err := os.Create(filepath.Join(b.TempDir(), "history.jsonl"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { f.Close() })
+	r, err := history.NewRecorder(f, history.Header{}, time.Now())
+	if err != nil {
+		b.Fatal(err)
+	}
+	var grants, values atomic.Int64
+	contracts := map[string]history.Contract{}
+	for _, n := range names {
+		contracts[n] = contract
+	}
+	return r, workloads.Shared{Recorder: r, Contracts: contracts, Watch: func(workloads.Step, string, string, int) {},
+		NextGrant: func() int { return int(grants.Add(1)) }, NextValue: func() int64 { return values.Add(1) }}
+}
+
+// work lets each user acquire and release its lock for span.
+func work(b *testing.B, users []workloads.Doer, names []string, shared workloads.Shared, c workloads.Config) {
+	stop := make(chan struct{})
+	time.AfterFunc(span, func() { close(stop) })
+	var wg sync.WaitGroup
+	for i, u := range users {
+		own := c
+		own.Locks = names[i : i+1]
+		w := workloads.NewWorker(u, workloads.Mutex{}, own, shared, rand.New(rand.NewPCG(1, uint64(i))))
+		wg.Go(func() {
+			if err := w.Run(b.Context(), stop); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// BenchmarkProcesses compares, on one Redis server, two clients as OS processes behind proxies, recorded, with the plainest
+// loop of two goroutines that set and delete a key of their own: directly, and through the same proxies.
+func BenchmarkProcesses(b *testing.B) {
+	names := []string{"a", "b"}
+	nodes, net := servers(b)
+	var ours, bare, proxied float64
+	for b.Loop() {
+		bare += loops(b, []string{nodes[0].Addr(), nodes[0].Addr()})
+		proxied += loops(b, []string{net.Addr("c1", "n1"), net.Addr("c2", "n1")})
+		ours += throughClients(b, net, names)
+	}
+	n := float64(b.N) * span.Seconds()
+	b.ReportMetric(ours/n, "grants/s")
+	b.ReportMetric(bare/n, "bare/s")
+	b.ReportMetric(proxied/n, "proxied/s")
+	b.ReportMetric(ours/bare, "ratio-to-bare")
+	b.ReportMetric(ours/proxied, "ratio-to-proxied")
+	b.ReportMetric(0, "ns/op")
+}
+
+func spawner(b *testing.B) *proc.Spawner {
+	s, err := proc.NewSpawner(proc.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { s.Close() })
+	return s
+}
+
+func servers(b *testing.B) ([]cluster.Node, cluster.Network) {
+	c, err := process.New(process.Options{Service: redis.Service(), Nodes: 1, Spawner: spawner(b)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := c.Start(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { c.Close() })
+	network, err := proxy.New(proxy.Options{Clients: []string{"c1", "c2"}, Nodes: c.Nodes(), Rand: rand.New(rand.NewPCG(1, 1)), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { network.Close() })
+	return c.Nodes(), network
+}
+
+// loops returns how often a goroutine per address can set and delete its key in span.
+func loops(b *testing.B, addrs []string) float64 {
+	var total atomic.Int64
+	var wg sync.WaitGroup
+	end := time.Now().Add(span)
+	for i, addr := range addrs {
+		c := goredis.NewClient(&goredis.Options{Addr: addr, Protocol: 2, DisableIdentity: true, Dialer: new(net.Dialer).DialContext})
+		defer c.Close()
+		key := fmt.Sprintf("bare:%d", i)
+		wg.Go(func() {
+			for time.Now().Before(end) {
+				if err := c.SetArgs(b.Context(), key, "x", goredis.SetArgs{Mode: "NX", TTL: 10 * time.Second}).Err(); err != nil {
+					b.Error(err)
+					return
+				}
+				if err := c.Del(b.Context(), key).Err(); err != nil {
+					b.Error(err)
+					return
+				}
+				total.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	return float64(total.Load())
+}
+
+// throughClients returns how many grants redis/single gives to two client processes behind proxies in span.
+func throughClients(b *testing.B, net cluster.Network, names []string) float64 {
+	provider := redis.NewSingle(redis.Options{})
+	r, shared := recorder(b, provider.Claims(10*time.Second), names)
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := spawner(b)
+	var users []workloads.Doer
+	for i := range names {
+		name := fmt.Sprintf("c%d", i+1)
+		c, err := clients.StartProcess(b.Context(), clients.ProcessConfig{Name: name, Spawner: s, Command: proc.Command{Path: self, Args: []string{"client"}},
+			Options: map[string]any{"lock": "redis/single", "servers": []string{net.Addr(name, "n1")}}, Tell: func(clients.Event) {}, Log: slog.New(slog.DiscardHandler),
+			Stderr: filepath.Join(b.TempDir(), name+".stderr"), Stdout: filepath.Join(b.TempDir(), name+".stdout")})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer c.Close()
+		users = append(users, c)
+	}
+	work(b, users, names, shared, workloads.Config{TTL: 10 * time.Second, Wait: time.Second})
+	return float64(r.Len()) / 4
+}

@@ -1,0 +1,125 @@
+package catalog
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/nemesis"
+	"github.com/locktest/locktest/runner"
+	"github.com/locktest/locktest/scenarios"
+)
+
+// fault is an entry of the catalogue: a kind, how a scenario may write it, and what it becomes.
+type fault struct {
+	kind string
+	name scenarios.FaultName
+	new  func(scenarios.Fault) nemesis.Fault
+}
+
+// faults lists the kinds. What stands under Targets are words and n1, c1 for names.
+func faults() []fault {
+	clientWords := []string{scenarios.NamedClient, nemesis.Holder, nemesis.Waiter, nemesis.AllUsers}
+	nodeWords := []string{scenarios.NamedNode, nemesis.One, nemesis.Minority, nemesis.Majority, nemesis.All, nemesis.Nodes}
+	anyone := append(append([]string{}, nodeWords...), clientWords...)
+	return []fault{
+		{"kill", scenarios.FaultName{
+			About: "SIGKILL; a client comes back as a new process after `for`, or 1 s, a node after `for` only", Args: []string{"of", "restart"}, Required: []string{"of"}, Targets: anyone,
+			Process: true, Shared: true, TakesFor: true, Example: "{ on: acquired, after: 20ms, limit: 3, for: 500ms, kill: holder }",
+		}, func(f scenarios.Fault) nemesis.Fault {
+			return nemesis.NewKill(nemesis.KillSpec{Of: target(f.Args), Restart: cluster.Restart(f.Args.Restart), Stays: f.For.Max == 0})
+		}},
+		{"latency", scenarios.FaultName{
+			About: "messages arrive later, each way or one way", Args: []string{"of", "delay", "direction"}, Required: []string{"of", "delay"}, Targets: anyone,
+			Network: true, NeedsFor: true, Example: "{ at: 5s, for: 10s, latency: { of: n1, delay: 50ms..150ms } }",
+		}, func(f scenarios.Fault) nemesis.Fault {
+			mean, spread := (f.Args.Latency.Min+f.Args.Latency.Max)/2, (f.Args.Latency.Max-f.Args.Latency.Min)/2
+			return nemesis.NewLatency(nemesis.LatencySpec{Of: target(f.Args), Direction: f.Args.Direction, Latency: mean, Jitter: spread})
+		}},
+		{"partition", scenarios.FaultName{
+			About: "messages between the sides, or between a target and everybody else, are kept from going", Args: []string{"of", "direction", "mode"}, Required: []string{"of"}, Targets: anyone,
+			Groups: true, Network: true, NeedsFor: true, Example: "{ at: 4s, for: 6s, partition: [[n1, n2], [n3, n4, n5, clients]] }",
+		}, func(f scenarios.Fault) nemesis.Fault {
+			return nemesis.NewPartition(nemesis.PartitionSpec{Groups: f.Args.Groups, Of: target(f.Args), Direction: f.Args.Direction, Mode: mode(f.Args.Mode)})
+		}},
+		{"pause", scenarios.FaultName{
+			About: "SIGSTOP of the whole process tree, as in a long garbage collection or a suspended machine", Args: []string{"of"}, Required: []string{"of"}, Targets: anyone,
+			Process: true, Shared: true, NeedsFor: true, StopsTime: true, Example: "{ on: acquired, after: 50ms..150ms, chance: 30%, limit: 12, for: 1500ms..3s, pause: holder }",
+		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewPause(target(f.Args)) }},
+	}
+}
+
+func target(a scenarios.Args) nemesis.Target { return nemesis.Target{Of: a.Of, List: a.List} }
+
+func mode(word string) cluster.Mode {
+	for _, m := range []cluster.Mode{cluster.Hold, cluster.Drop, cluster.Refuse} {
+		if m.String() == word {
+			return m
+		}
+	}
+	return cluster.Hold
+}
+
+func faultNames() map[string]scenarios.FaultName {
+	names := map[string]scenarios.FaultName{}
+	for _, f := range faults() {
+		names[f.kind] = f.name
+	}
+	return names
+}
+
+// schedule lays out the faults of a scenario.
+func schedule(p *runner.Plan) error {
+	s := p.Scenario
+	known := map[string]fault{}
+	for _, f := range faults() {
+		known[f.kind] = f
+	}
+	var entries []nemesis.Entry
+	for i, f := range s.Faults {
+		kind, ok := known[f.Kind]
+		if !ok {
+			return fmt.Errorf("there is no fault %s", f.Kind)
+		}
+		made := kind.new(f)
+		entries = append(entries, nemesis.Entry{Fault: made, Trigger: trigger(f.Trigger), For: nemesis.Range(f.For)})
+		p.Faults = append(p.Faults, history.Fault{Number: i + 1, Kind: f.Kind, Text: made.Text(), Line: f.Pos.Line, MinHits: s.Evidence.MinHits, Live: target(f.Args).Live(), Trigger: when(f.Trigger)})
+	}
+	var err error
+	p.Schedule, err = nemesis.Lay(entries, s.Run.Seed, nemesis.Window{From: s.Run.Warmup, Until: s.Run.Duration - s.Run.Settle})
+	return err
+}
+
+func trigger(t scenarios.Trigger) nemesis.Trigger {
+	out := nemesis.Trigger{From: t.From, Until: t.Until, On: nemesis.EventKind(t.On), After: nemesis.Range(t.After), Chance: t.Chance, Limit: t.Limit}
+	if t.At != nil {
+		at := nemesis.Range(*t.At)
+		out.At = &at
+	}
+	if t.Every != nil {
+		every := nemesis.Range(*t.Every)
+		out.Every = &every
+	}
+	return out
+}
+
+// when says a trigger in words.
+func when(t scenarios.Trigger) string {
+	switch {
+	case t.At != nil:
+		return "at " + span(*t.At)
+	case t.Every != nil:
+		return "every " + span(*t.Every)
+	case t.Chance > 0 && t.Chance < 1:
+		return fmt.Sprintf("on %s, in %g %% of cases", t.On, 100*t.Chance)
+	}
+	return "on " + t.On
+}
+
+func span(r scenarios.Range) string {
+	if r.Min == r.Max {
+		return r.Min.String()
+	}
+	return fmt.Sprintf("%v..%v", r.Min, r.Max.Round(time.Millisecond))
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locktest/locktest/catalog"
+	"github.com/locktest/locktest/checker"
+	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/runner"
+	"github.com/locktest/locktest/scenarios"
+)
+
+func (a *app) checkCommand() *cobra.Command {
+	var dir, cross string
+	cmd := &cobra.Command{
+		Use:   "check RUN|HISTORY...",
+		Short: "Judge what was recorded again",
+		Long: `Judge the history of a run (its folder, its id or latest) or a history file in the
+format locktest.history/1. A run is compared with what its scenario expects; of a history alone every property has to be held.
+
+A history that was cut off, because the harness was killed, is judged as far as it goes.`,
+		Example: "  locktest check runs/latest\n  locktest check 7f3a\n  locktest check history.jsonl --cross-check=off",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cross != "on" && cross != "off" {
+				return usage{fmt.Errorf("--cross-check %s: expected on or off", cross)}
+			}
+			var outcomes []*runner.Outcome
+			for _, arg := range args {
+				o, err := a.check(cmd.Context(), arg, dir, cross == "on")
+				if err != nil {
+					return err
+				}
+				outcomes = append(outcomes, o)
+			}
+			return a.finish(outcomes)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "run-dir", "runs", "folder of the runs' folders")
+	cmd.Flags().StringVar(&cross, "cross-check", "on", "off: leave the second engine out")
+	return cmd
+}
+
+func (a *app) check(ctx context.Context, arg, root string, cross bool) (*runner.Outcome, error) {
+	path, err := findHistory(arg, root)
+	if err != nil {
+		return nil, err
+	}
+	h, err := history.LoadJSONL(path)
+	if err != nil {
+		return nil, err
+	}
+	o := &runner.Outcome{Run: h.Header.Run, Seed: h.Header.Seed, Began: h.Header.Began, Kind: h.Header.Cluster, Separate: h.Header.Separate, Scenario: &scenarios.Scenario{Name: h.Header.Scenario}}
+	if filepath.Base(path) == runner.HistoryFile {
+		o.Dir = filepath.Dir(path)
+		if s := a.expectations(o.Dir); s != nil {
+			o.Scenario = s
+		}
+	}
+	o.Again = "locktest check " + arg
+	runner.Judge(ctx, o, h, checker.All(), catalog.CrossCheck(cross, catalog.Self()))
+	if !a.json {
+		a.tell(o)
+	}
+	return o, nil
+}
+
+// expectations reads the scenario of a run; without one every property has to be held.
+func (a *app) expectations(dir string) *scenarios.Scenario {
+	file := filepath.Join(dir, runner.ResolvedFile)
+	src, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		s, problems := scenarios.Load(file, src, catalog.Names())
+		if s != nil {
+			return s
+		}
+		err = fmt.Errorf("%s", scenarios.Tally(problems, 1))
+	}
+	fmt.Fprintf(a.stderr, "locktest: %s can't be read, so every property has to be held: %v\n", file, err)
+	return nil
+}
+
+// findHistory finds the file that RUN or HISTORY means.
+func findHistory(arg, root string) (string, error) {
+	if info, err := os.Stat(arg); err == nil {
+		if !info.IsDir() {
+			return arg, nil
+		}
+		return historyIn(arg)
+	}
+	runs, err := listRuns(root)
+	if err != nil {
+		return "", err
+	}
+	if arg == "latest" && len(runs) > 0 {
+		return historyIn(filepath.Join(root, "latest"))
+	}
+	var found []string
+	for _, r := range runs {
+		if id := r[strings.LastIndex(r, "-")+1:]; r == arg || strings.HasPrefix(id, arg) {
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", usage{fmt.Errorf("there is no file and no run %q (looked in %s, which has %d runs)", arg, root, len(runs))}
+	case 1:
+		return historyIn(filepath.Join(root, found[0]))
+	}
+	return "", usage{fmt.Errorf("%q can mean %d runs: %s", arg, len(found), strings.Join(found, ", "))}
+}
+
+func historyIn(dir string) (string, error) {
+	path := filepath.Join(dir, runner.HistoryFile)
+	if _, err := os.Stat(path); err != nil {
+		return "", usage{fmt.Errorf("%s has no %s: the run ended before anything was recorded", dir, runner.HistoryFile)}
+	}
+	return path, nil
+}
+
+// listRuns names the folders of runs, the oldest first.
+func listRuns(root string) ([]string, error) {
+	entries, err := os.ReadDir(root)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var runs []string
+	for _, e := range entries {
+		if e.IsDir() {
+			runs = append(runs, e.Name())
+		}
+	}
+	slices.Sort(runs) // by their time, with which the names begin
+	return runs, nil
+}

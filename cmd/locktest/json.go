@@ -1,0 +1,44 @@
+package main
+
+import (
+	"encoding/json"
+
+	"github.com/locktest/locktest/reports"
+	"github.com/locktest/locktest/runner"
+)
+
+// documents is the one JSON document of a command that made several runs, or none.
+type documents struct {
+	Schema string                 `json:"schema"`
+	Exit   int                    `json:"exit"`
+	Runs   []*reports.Document    `json:"runs"`
+	Error  *reports.DocumentError `json:"error,omitempty"`
+}
+
+// document prints the result of a single run as it stands in its folder, and of several in one list.
+func (a *app) document(outcomes []*runner.Outcome) error {
+	if len(outcomes) == 1 {
+		d := reports.NewDocument(outcomes[0])
+		d.Exit = a.exit
+		return a.print(d)
+	}
+	all := documents{Schema: "locktest.results/1", Exit: a.exit, Runs: []*reports.Document{}}
+	for _, o := range outcomes {
+		all.Runs = append(all.Runs, reports.NewDocument(o))
+	}
+	return a.print(all)
+}
+
+// documentOf prints an error after which there is no result.
+func (a *app) documentOf(err error, status int) {
+	p := reports.Explain(err)
+	a.print(documents{Schema: "locktest.results/1", Exit: status, Runs: []*reports.Document{},
+		Error: &reports.DocumentError{Code: p.Code, Message: p.Message, Details: p.Details, Fix: p.Fix}})
+}
+
+func (a *app) print(v any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

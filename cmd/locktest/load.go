@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locktest/locktest/catalog"
+	"github.com/locktest/locktest/scenarios"
+)
+
+// choice is what the command line says beside the scenario files.
+type choice struct {
+	locks  []string
+	on     string
+	seed   string
+	repeat int
+	budget string
+	sets   []string
+	strict bool
+}
+
+func (c *choice) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&c.locks, "lock", nil, "PROVIDER/STRATEGY: run the scenario against this lock (may be repeated)")
+	f.StringVar(&c.on, "on", "", "where the servers run: auto, embedded or process")
+	f.StringVar(&c.seed, "seed", "", "seed of everything that is drawn (default: the file's, else drawn and printed)")
+	f.StringArrayVar(&c.sets, "set", nil, "KEY=VALUE: override one field of the scenario, as in workload.resource=checks-token (may be repeated)")
+}
+
+// settings turns the flags into overrides of one file.
+func (c *choice) settings(lock string) ([]scenarios.Setting, error) {
+	var out []scenarios.Setting
+	for _, s := range []scenarios.Setting{{Flag: "--lock", Key: "lock.use", Value: lock}, {Flag: "--on", Key: "cluster.kind", Value: c.on}, {Flag: "--seed", Key: "run.seed", Value: c.seed}} {
+		if s.Value != "" {
+			out = append(out, s)
+		}
+	}
+	if c.repeat > 0 {
+		out = append(out, scenarios.Setting{Flag: "--repeat", Key: "run.repeat", Value: strconv.Itoa(c.repeat)})
+	}
+	if c.budget != "" {
+		out = append(out, scenarios.Setting{Flag: "--budget", Key: "run.budget", Value: c.budget})
+	}
+	for _, text := range c.sets {
+		s, err := scenarios.ParseSetting("--set", text)
+		if err != nil {
+			return nil, usage{err}
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// loaded is a scenario and the text that it came from.
+type loaded struct {
+	scenario *scenarios.Scenario
+	source   []byte
+}
+
+// load reads all files, each for every lock, and tells every problem of all of them. With an error nothing is to start.
+func (a *app) load(files []string, c *choice) ([]loaded, error) {
+	var all []loaded
+	var problems scenarios.Problems
+	names := catalog.Names()
+	for _, name := range files {
+		file, source, err := scenarios.Find(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, lock := range append([]string{}, orOne(c.locks)...) {
+			settings, err := c.settings(lock)
+			if err != nil {
+				return nil, err
+			}
+			s, found := scenarios.Load(file, source, names, settings...)
+			problems = append(problems, found...)
+			all = append(all, loaded{s, source})
+		}
+	}
+	if len(problems) > 0 && !a.quiet {
+		scenarios.Render(a.stderr, problems, a.colored(a.stderr))
+	}
+	if problems.Failed() || c.strict && len(problems) > 0 {
+		err := told{fmt.Errorf("%s; nothing was started", scenarios.Tally(problems, len(files)))}
+		fmt.Fprintf(a.stderr, "\nlocktest: %v\n", err)
+		return nil, err
+	}
+	return all, nil
+}
+
+// orOne: without --lock there is one run per file, with the lock that it names.
+func orOne(locks []string) []string {
+	if len(locks) == 0 {
+		return []string{""}
+	}
+	return locks
+}

@@ -1,0 +1,163 @@
+// Command locktest tests distributed locks: it runs them under faults and judges what they did.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locktest/locktest/catalog"
+	"github.com/locktest/locktest/clients"
+	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/reports"
+	"github.com/locktest/locktest/runner"
+	"github.com/locktest/locktest/scenarios"
+)
+
+// Exit statuses beside those of a run that was carried out.
+const (
+	exitUsage       = 64
+	exitScenario    = 65
+	exitEnvironment = 69
+	exitInternal    = 70
+	exitAdapter     = 76
+	exitInterrupt   = 130
+	exitTerminate   = 143
+)
+
+func main() {
+	if status, done := catalog.Main(os.Args); done {
+		os.Exit(status)
+	}
+	os.Exit(execute(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// execute is main with everything that it touches passed in.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	a := &app{stdout: stdout, stderr: stderr}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return a.exit
+	}
+	if strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
+		err = usage{err}
+	}
+	return a.fail(err)
+}
+
+// app is one call of the command.
+type app struct {
+	stdout, stderr io.Writer
+	exit           int
+
+	color      string // auto, always, never
+	ascii      bool
+	quiet      bool
+	verbose    bool
+	noProgress bool
+	json       bool
+	dir        string
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "locktest",
+		Short: "Tests distributed locks: are they safe, under which faults do they break, does fencing help",
+		Long: `locktest runs a distributed lock under a concurrent workload, harms its holder, its links and its servers meanwhile, and
+judges from the recorded history whether the lock kept its promises.`,
+		Example: `  locktest run quickstart                              ten seconds, nothing to install
+  locktest run scenarios/redlock-partition.yaml
+  locktest run pause-holder --lock redis/single --set workload.resource=ignores-token
+  locktest check runs/latest                           judge what was recorded again`,
+		SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return a.prepare() },
+	}
+	f := root.PersistentFlags()
+	f.StringVar(&a.color, "color", "auto", "auto, always or never")
+	f.BoolVar(&a.ascii, "ascii", false, "no character beyond ASCII")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "the verdict line only")
+	f.BoolVarP(&a.verbose, "verbose", "v", false, "what the harness does, on standard error")
+	f.BoolVar(&a.noProgress, "no-progress", false, "plain lines instead of a moving display")
+	f.BoolVar(&a.json, "json", false, "one JSON document on standard output, also on failure")
+	f.StringVarP(&a.dir, "dir", "C", "", "work in this folder")
+	root.AddCommand(a.runCommand(), a.checkCommand(), a.validateCommand(), a.listCommand(), a.schemaCommand(), a.clientCommand(), a.versionCommand())
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{err} })
+	return root
+}
+
+func (a *app) prepare() error {
+	switch a.color {
+	case "auto", "always", "never":
+	default:
+		return usage{fmt.Errorf("--color %s: expected auto, always or never", a.color)}
+	}
+	if a.dir != "" {
+		if err := os.Chdir(a.dir); err != nil {
+			return usage{fmt.Errorf("--dir: %w", err)}
+		}
+	}
+	return nil
+}
+
+// usage is a mistake on the command line.
+type usage struct{ error }
+
+func (u usage) Unwrap() error { return u.error }
+
+// told is about scenario files whose problems are on the screen already.
+type told struct{ error }
+
+// fail tells err and returns its exit status.
+func (a *app) fail(err error) int {
+	status := statusOf(err)
+	if a.json {
+		a.documentOf(err, status)
+		return status
+	}
+	if !errors.As(err, new(told)) {
+		reports.WriteError(a.stderr, err, a.style(a.stderr))
+	}
+	return status
+}
+
+// statusOf is the exit status of a command that could not do what it was asked for.
+func statusOf(err error) int {
+	var (
+		environment *cluster.Error
+		adapter     *clients.AdapterError
+		missing     *scenarios.NotFound
+		power       *runner.PowerError
+	)
+	switch {
+	case errors.As(err, &environment):
+		return exitEnvironment
+	case errors.As(err, &adapter):
+		return exitAdapter
+	case errors.As(err, &power), errors.As(err, new(told)), errors.Is(err, history.ErrFormat):
+		return exitScenario
+	case errors.As(err, &missing), errors.As(err, new(usage)), errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
+		return exitUsage
+	}
+	return exitInternal
+}
+
+// signalStatus is the status of a run that a signal ended.
+func signalStatus(o *runner.Outcome) int {
+	switch o.Interrupted {
+	case "SIGINT":
+		return exitInterrupt
+	case "SIGTERM":
+		return exitTerminate
+	}
+	return 0
+}

@@ -1,0 +1,342 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locktest/locktest/catalog"
+	"github.com/locktest/locktest/reports"
+	"github.com/locktest/locktest/runner"
+)
+
+// runFlags are those of `run` alone.
+type runFlags struct {
+	choice
+	dir        string
+	dry        bool
+	crossCheck string
+	timeout    time.Duration
+}
+
+func (a *app) runCommand() *cobra.Command {
+	f := &runFlags{}
+	cmd := &cobra.Command{
+		Use:   "run SCENARIO...",
+		Short: "Run scenarios and judge what was recorded",
+		Long: `Run scenarios, one after the other: a file on the disk, or the name of one that comes with the program (locktest list scenarios).
+
+Exit status: 0 all as expected, 1 a safety property is violated, 2 inconclusive, 3 an expectation or a threshold was missed,
+64 usage, 65 a scenario file is wrong, 69 the environment, 70 a bug in locktest, 76 a client at fault, 130 and 143 a signal.`,
+		Example: `  locktest run quickstart
+  locktest run scenarios/redlock-partition.yaml --seed 42
+  locktest run pause-holder --lock redis/single --set workload.resource=ignores-token
+  locktest run contention --lock redis/single --lock redis/redlock --repeat 5`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage{errors.New("no scenario was given: a file, or a name of locktest list scenarios")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), args, f) },
+	}
+	f.flags(cmd)
+	cmd.Flags().IntVarP(&f.repeat, "repeat", "n", 0, "run each N times, with seeds that count up; stops at the first run that is not as expected")
+	cmd.Flags().StringVar(&f.budget, "budget", "", "start no further repeat after this time, such as 10m")
+	cmd.Flags().StringVar(&f.dir, "run-dir", "runs", "folder of the runs' folders")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show what would be run, start nothing")
+	cmd.Flags().StringVar(&f.crossCheck, "cross-check", "on", "off: leave the second engine out")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "end the whole command after this time; what was recorded is judged")
+	return cmd
+}
+
+func (a *app) run(ctx context.Context, files []string, f *runFlags) error {
+	if f.crossCheck != "on" && f.crossCheck != "off" {
+		return usage{fmt.Errorf("--cross-check %s: expected on or off", f.crossCheck)}
+	}
+	all, err := a.load(files, &f.choice)
+	if err != nil {
+		return err
+	}
+	plans := make([]*runner.Plan, len(all))
+	for i, l := range all {
+		if plans[i], err = catalog.Resolve(l.scenario, l.source, catalog.ResolveOptions{Seed: drawSeed(), CrossCheck: f.crossCheck == "on", Self: catalog.Self()}); err != nil {
+			return err
+		}
+	}
+	if f.dry {
+		return a.showPlans(plans)
+	}
+	ctx, done := a.signals(ctx, f.timeout)
+	defer done()
+	var outcomes []*runner.Outcome
+	for i, plan := range plans {
+		outcomes = append(outcomes, a.repeat(ctx, all[i], plan, f)...)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return a.finish(outcomes)
+}
+
+// drawSeed is for scenarios that name none. It stays below 2^53, which every reader of JSON can hold.
+func drawSeed() uint64 {
+	var b [8]byte
+	rand.Read(b[:])
+	return binary.BigEndian.Uint64(b[:]) >> 11
+}
+
+// repeat runs one scenario as often as asked for, with seeds that count up, until a run isn't as expected.
+func (a *app) repeat(ctx context.Context, l loaded, plan *runner.Plan, f *runFlags) []*runner.Outcome {
+	var outcomes []*runner.Outcome
+	began := time.Now()
+	r := plan.Scenario.Run
+	for i := range max(1, r.Repeat) {
+		if i > 0 {
+			if r.Budget > 0 && time.Since(began) > r.Budget {
+				fmt.Fprintf(a.stderr, "locktest: the budget of %v is spent after %d of %d runs\n", r.Budget, i, r.Repeat)
+				break
+			}
+			next := *plan.Scenario
+			next.Run.Seed = r.Seed + uint64(i)
+			var err error
+			if plan, err = catalog.Resolve(&next, l.source, catalog.ResolveOptions{CrossCheck: f.crossCheck == "on", Self: catalog.Self()}); err != nil {
+				return append(outcomes, &runner.Outcome{Scenario: &next, Err: err})
+			}
+		}
+		o := a.one(ctx, plan, f.dir)
+		outcomes = append(outcomes, o)
+		if o.Err != nil || o.Conclusion.Exit != 0 || ctx.Err() != nil {
+			break
+		}
+	}
+	return outcomes
+}
+
+// one runs a plan and writes what there is to write; it prints the result unless JSON is asked for.
+func (a *app) one(ctx context.Context, plan *runner.Plan, dir string) *runner.Outcome {
+	progress := reports.NewProgress(a.stderr, a.style(a.stderr), a.moving())
+	options := runner.Options{Root: dir, Log: a.log()}
+	if !a.quiet {
+		progress.Title(title(plan))
+		options.Event = progress.Event
+		options.Began = func(l runner.Live) {
+			progress.Begin(l.Began, plan.Scenario.Run.Duration, plan.Scenario.Run.Settle, l.Counts)
+		}
+		stop := context.AfterFunc(ctx, func() {
+			progress.Note("locktest: stopping faults, healing, and judging what was recorded (again to leave at once)")
+		})
+		defer stop()
+	}
+	o, _ := runner.Run(ctx, plan, options) // its error is in o.Err
+	progress.End()
+	a.keep(o)
+	if !a.json {
+		a.tell(o)
+	}
+	return o
+}
+
+func title(p *runner.Plan) string {
+	where := p.Kind
+	if p.KindWhy != "" {
+		where += ", since " + p.KindWhy
+	}
+	if p.Kind == "none" {
+		where = "in this process"
+	}
+	return fmt.Sprintf("%s: lock %s, servers: %s, %d clients, seed %d, %v", p.Scenario.Name, p.Lock, where, p.Scenario.Clients.Count, p.Scenario.Run.Seed, p.Scenario.Run.Duration)
+}
+
+// keep writes the result and the stories into the run's folder. What can't be written is told and changes no verdict.
+func (a *app) keep(o *runner.Outcome) {
+	if o.Dir == "" {
+		return
+	}
+	write := func(name string, r reports.Reporter) {
+		err := a.file(filepath.Join(o.Dir, name), o, r)
+		if err != nil {
+			fmt.Fprintf(a.stderr, "locktest: %s is missing: %v\n", name, err)
+		}
+	}
+	write(runner.ResultFile, reports.JSON)
+	if o.History == nil {
+		return
+	}
+	for i, g := range reports.Groups(o.History, o.Results) {
+		if i == 50 {
+			break
+		}
+		write(filepath.Join("violations", fmt.Sprintf("%d.txt", i+1)), func(w io.Writer, o *runner.Outcome) error {
+			return reports.NewStory(o.History, g.Incidents[0], reports.Style{Width: 80}).Write(w)
+		})
+	}
+}
+
+func (a *app) file(path string, o *runner.Outcome, r reports.Reporter) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(safely(r)(f, o), f.Close())
+}
+
+// safely turns a panic of a report into an error: a report can't change what a run found.
+func safely(r reports.Reporter) reports.Reporter {
+	return func(w io.Writer, o *runner.Outcome) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("the report failed: %v", p)
+			}
+		}()
+		return r(w, o)
+	}
+}
+
+// tell prints the result of one run.
+func (a *app) tell(o *runner.Outcome) {
+	if o.History != nil {
+		r := reports.Text(a.style(a.stdout))
+		if a.quiet {
+			r = reports.Verdict(a.style(a.stdout))
+		}
+		if err := safely(r)(a.stdout, o); err != nil {
+			fmt.Fprintf(a.stderr, "locktest: %v\n", err)
+		}
+	}
+	if o.Err != nil {
+		reports.WriteError(a.stderr, o.Err, a.style(a.stderr))
+	}
+}
+
+// finish sets the exit status of the whole command, and prints the JSON document if that is asked for.
+func (a *app) finish(outcomes []*runner.Outcome) error {
+	for _, o := range outcomes {
+		a.exit = worse(a.exit, exitOf(o))
+		if d := disagreements(o); d != "" {
+			fmt.Fprintf(a.stderr, "locktest: the two engines disagree about %s: this is a bug in locktest; please report it with %s\n", d, filepath.Join(o.Dir, runner.HistoryFile))
+			a.exit = exitInternal
+		}
+	}
+	if !a.json {
+		return nil
+	}
+	return a.document(outcomes)
+}
+
+// exitOf: a signal counts always, a violation even where the harness failed later.
+func exitOf(o *runner.Outcome) int {
+	if s := signalStatus(o); s != 0 {
+		return s
+	}
+	if o.Err != nil && o.Conclusion.Exit != runner.ExitViolated {
+		return statusOf(o.Err)
+	}
+	return o.Conclusion.Exit
+}
+
+// worse of two statuses: of 1, 2 and 3 the lowest, but what could not run, or was ended, above all but a violation.
+func worse(a, b int) int {
+	rank := func(s int) int {
+		switch {
+		case s >= exitInterrupt:
+			return 0
+		case s == runner.ExitViolated:
+			return 1
+		case s >= exitUsage:
+			return 2
+		case s == runner.ExitOK:
+			return 9
+		}
+		return 2 + s
+	}
+	if rank(a) <= rank(b) {
+		return a
+	}
+	return b
+}
+
+func disagreements(o *runner.Outcome) string {
+	var names []string
+	for _, c := range o.CrossCheck {
+		if c.Disagrees() {
+			names = append(names, c.Lock+" ("+c.Model+")")
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// signals ends the context on the first SIGINT or SIGTERM, and the program on the second: the supervisor then kills what
+// is left.
+func (a *app) signals(ctx context.Context, timeout time.Duration) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	var late <-chan time.Time
+	if timeout > 0 {
+		late = time.After(timeout)
+	}
+	end := make(chan struct{})
+	go func() {
+		for n := 0; ; {
+			select {
+			case s := <-ch:
+				if n++; n == 2 {
+					fmt.Fprintln(a.stderr, "locktest: left at once; servers and clients are being killed")
+					os.Exit(statusOfSignal(s))
+				}
+				cancel(runner.Interrupt(nameOf(s)))
+			case <-late:
+				cancel(fmt.Errorf("the command ended after its --timeout of %v", timeout))
+			case <-end:
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(ch)
+		close(end)
+		cancel(nil)
+	}
+}
+
+func nameOf(s os.Signal) string {
+	if s == syscall.SIGTERM {
+		return "SIGTERM"
+	}
+	return "SIGINT"
+}
+
+func statusOfSignal(s os.Signal) int {
+	if s == syscall.SIGTERM {
+		return exitTerminate
+	}
+	return exitInterrupt
+}
+
+// showPlans prints what would be run.
+func (a *app) showPlans(plans []*runner.Plan) error {
+	for _, p := range plans {
+		fmt.Fprintf(a.stdout, "# %s\n# faults as they would begin:\n", title(p))
+		for _, f := range p.Faults {
+			fmt.Fprintf(a.stdout, "#   %d  %s, %s\n", f.Number, cmp.Or(f.Text, f.Kind), f.Trigger)
+		}
+		fmt.Fprintf(a.stdout, "%s", p.Resolved)
+	}
+	return nil
+}
