@@ -18,8 +18,8 @@ type Fault interface {
 	Text() string
 	// Check is called before anything is started and says what env lacks.
 	Check(env Env) error
-	// Inject brings it about on targets that it picks now, and returns once it is in effect.
-	// ErrNoTarget: a live target is absent.
+	// Inject picks its targets, tells them to env.Begin, brings the fault about, and returns once it is in effect.
+	// ErrNoTarget: a live target is absent. On an error it has undone what it did.
 	Inject(ctx context.Context, env Env) (Injection, error)
 }
 
@@ -39,6 +39,12 @@ type Env struct {
 	Watch   Watch
 	Rand    *rand.Rand
 	TTL     time.Duration
+	// Event is what triggered the fault; nil for one that is timed.
+	Event *Event
+	// Begin is called once by each Inject that finds its targets, just before it touches them. nil: nobody listens.
+	Begin func(targets []string, text string)
+
+	ledger *ledger // what is in force already, so that overlapping faults compose; nil: nothing is
 }
 
 // Clients are the users of locks, as the nemesis may treat them.
