@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/locktest/locktest/history"
 )
@@ -33,16 +34,47 @@ func (j *resourceJudge) fencedLocks() []*lockView {
 	return out
 }
 
-// log returns what was accepted with a token of l, in the order of the replies.
+// log returns what was accepted with a token of l, in the order of the decisions: the accepted operations by their
+// replies, and each unknown write that was read just before the first reply that shows it.
 func (j *resourceJudge) log(l *lockView) []ranked {
 	var out []ranked
-	for _, i := range j.t.ops {
-		o := &j.v.ops[i]
-		if t := j.v.token(o); t != 0 && j.accepted(i) && j.v.lockOf(o) == l {
-			out = append(out, ranked{op: i, token: t, call: o.call, at: o.ret})
+	for _, d := range j.decisions() {
+		o := &j.v.ops[d.op]
+		if t := j.v.token(o); t != 0 && j.v.lockOf(o) == l {
+			out = append(out, ranked{op: d.op, token: t, call: o.call, at: d.at})
 		}
 	}
-	slices.SortFunc(out, func(a, b ranked) int { return cmp.Compare(j.v.ops[a.op].cmp, j.v.ops[b.op].cmp) })
+	return out
+}
+
+// decision is an operation that took effect, and the time by which it had.
+type decision struct {
+	op int32
+	at time.Duration
+}
+
+func (j *resourceJudge) decisions() []decision {
+	writers := map[int64]int32{} // unknown writes that have not been seen
+	log := make([]int32, 0, len(j.t.ops))
+	for _, i := range j.t.ops {
+		o := &j.v.ops[i]
+		switch {
+		case o.ans == okay:
+			log = append(log, i)
+		case o.ans == unknown && o.act == write:
+			writers[version(j.v, o)] = i
+		}
+	}
+	slices.SortFunc(log, func(a, b int32) int { return cmp.Compare(j.v.ops[a].cmp, j.v.ops[b].cmp) })
+	out := make([]decision, 0, len(log))
+	for _, i := range log {
+		o := &j.v.ops[i]
+		if w, seen := writers[version(j.v, o)]; seen && o.act == read && j.v.ops[w].inv < o.cmp {
+			delete(writers, version(j.v, o))
+			out = append(out, decision{w, o.ret})
+		}
+		out = append(out, decision{i, o.ret})
+	}
 	return out
 }
 
@@ -90,7 +122,7 @@ func (j *resourceJudge) stale(late, seen *ranked) {
 		verb = "read"
 	}
 	f.Message = fmt.Sprintf("%s accepted a write of %s at %s with token %d, after %s had %s it with token %d by %s.",
-		quoted(j.t.Name), j.v.client(o), seconds(o.ret), late.token, j.v.client(&j.v.ops[seen.op]), verb, seen.token, seconds(seen.at))
+		quoted(j.t.Name), j.v.client(o), seconds(late.at), late.token, j.v.client(&j.v.ops[seen.op]), verb, seen.token, seconds(seen.at))
 	f.Fenced = "yes"
 	if j.t.Check == history.ChecksToken {
 		f.Fenced = "no"

@@ -32,26 +32,17 @@ func (j *resourceJudge) replay() {
 			writers[version(j.v, o)] = i
 		}
 	}
-	log := slices.DeleteFunc(slices.Clone(j.t.ops), func(i int32) bool { return j.v.ops[i].ans != okay })
-	slices.SortFunc(log, func(a, b int32) int { return cmp.Compare(j.v.ops[a].cmp, j.v.ops[b].cmp) })
 	current, last := int64(0), int32(-1)
-	for _, i := range log {
-		o := &j.v.ops[i]
+	for _, d := range j.decisions() {
+		o := &j.v.ops[d.op]
 		got := version(j.v, o)
-		if o.act == write {
-			current, last = got, i
-			continue
+		switch {
+		case o.act == write:
+			current, last = got, d.op
+		case got != current:
+			w, written := writers[got]
+			j.misorder(d.op, w, last, written)
 		}
-		if got == current {
-			continue
-		}
-		w, written := writers[got]
-		if written && j.v.ops[w].ans == unknown && j.v.ops[w].inv < o.cmp {
-			current, last = got, w
-			delete(writers, got)
-			continue
-		}
-		j.misorder(i, w, last, written)
 	}
 }
 
