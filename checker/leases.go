@@ -16,7 +16,7 @@ const maxActive = 256
 // leaseExclusion judges a lock whose grants end by themselves. Two of them may be in force at once (a double grant),
 // or one client may go on as holder after its own lease had ended (a stale holder).
 func leaseExclusion(ctx context.Context, v *view, l *lockView) *ruling {
-	e := &leaseJudge{v: v, l: l, r: newRuling(), session: l.contract.Expiry == history.Session}
+	e := &leaseJudge{v: v, l: l, r: newRuling(), session: l.contract.Expiry == history.Session, stale: map[int32]staleHold{}}
 	e.r.engine = "sweep"
 	e.r.kinds = map[string]Verdict{}
 	ts := l.tenures()
@@ -26,6 +26,7 @@ func leaseExclusion(ctx context.Context, v *view, l *lockView) *ruling {
 		}
 		e.meet(&ts[i])
 	}
+	e.staleHolds()
 	e.count(ts)
 	e.verdict(ts)
 	return e.r
@@ -37,8 +38,9 @@ type leaseJudge struct {
 	r       *ruling
 	session bool
 	active  []*tenure // may still matter to the next
-	listed  int       // overlaps too short to count, or under a stall
-	stalls  int
+	listed  int       // overlaps too short to count
+	stalls  int       // stale holders under a stall
+	stale   map[int32]staleHold
 }
 
 // meet compares t with those before it that had not ended.
@@ -65,7 +67,7 @@ func (e *leaseJudge) pair(a, b *tenure) {
 		return
 	}
 	if a.known && a.stop > b.ac && b.stop > b.ac {
-		e.stale(a, b, e.v.deadline(a, &e.l.contract, b.ac))
+		e.outlasted(a, b, e.v.deadline(a, &e.l.contract, b.ac))
 	}
 }
 
@@ -104,66 +106,6 @@ func (e *leaseJudge) double(a, b *tenure, p, q *piece) {
 	e.keep(f)
 }
 
-// stale reports a's hold, which outlasted its lease until b held.
-func (e *leaseJudge) stale(a, b *tenure, deadline time.Duration) {
-	at, to := b.ac, min(a.stop, b.stop, e.v.end)
-	if to <= at {
-		return
-	}
-	late, other := a, b
-	if deadline > at { // a's own lease had not ended: it is b's that was over
-		late, other, deadline = b, a, e.v.deadline(b, &e.l.contract, at)
-	}
-	f := e.finding(StaleHolder, a, b, at, to)
-	f.Ops = e.v.events(a.acq, a.stopBy, b.acq)
-	f.Blame = ClientParty
-	if f.Strength == Definite {
-		f.Strength = e.stallOr(Hazard, late, min(deadline, at), at)
-	}
-	f.Message = fmt.Sprintf("%s and %s held %s at the same time for %s: the lease of %s%s ended at %s, but it counted as holder until %s; %s was granted it%s at %s.",
-		e.client(a), e.client(b), quoted(e.l.name), seconds(to-at), e.client(late), tokenWords(e.token(late)), seconds(deadline),
-		seconds(min(late.stop, e.v.end)), e.client(other), tokenWords(e.token(other)), seconds(other.ac))
-	if f.Strength == UnderStall {
-		f.Message += " The host stalled in that time, which nobody had asked for."
-	}
-	e.keep(f)
-}
-
-// stallOr returns UnderStall where the host may have kept t's client from noticing, between the end of its lease and
-// at, and no injected fault did.
-func (e *leaseJudge) stallOr(s Strength, t *tenure, deadline, at time.Duration) Strength {
-	client := e.v.clients.text[e.v.grants[t.grant].client]
-	if _, stalled := e.v.stalled(client, deadline, at); stalled && !e.v.meantFor(client, deadline, at) {
-		return UnderStall
-	}
-	return s
-}
-
-// sessions compares two holds that end with their sessions. Where a fault may have cut a's session, its client is a
-// stale holder; else the service granted the lock twice.
-func (e *leaseJudge) sessions(a, b *tenure) {
-	at, to := b.ac, min(a.stop, b.stop, e.v.end)
-	if to <= at {
-		return
-	}
-	client := e.client(a)
-	kind, blame := DoubleGrant, Service
-	if e.v.touched(client, a.ai, at) {
-		kind, blame = StaleHolder, ClientParty
-	}
-	f := e.finding(kind, a, b, at, to)
-	f.Ops, f.Blame = e.v.events(a.acq, a.stopBy, b.acq), blame
-	if _, stalled := e.v.stalled(client, a.ai, at); stalled && kind == DoubleGrant {
-		f.Kind, f.Blame, f.Strength = StaleHolder, ClientParty, UnderStall
-	} else if kind == StaleHolder && f.Strength == Definite {
-		f.Strength = Hazard
-	}
-	f.Message = fmt.Sprintf("%s and %s held %s at the same time for %s: %s was granted it%s at %s and counted as holder until %s; %s was granted it%s at %s.",
-		client, e.client(b), quoted(e.l.name), seconds(to-at), client, tokenWords(e.token(a)), seconds(a.ac),
-		seconds(min(a.stop, e.v.end)), e.client(b), tokenWords(e.token(b)), seconds(b.ac))
-	e.keep(f)
-}
-
 func (e *leaseJudge) finding(kind string, a, b *tenure, at, to time.Duration) Finding {
 	f := Finding{
 		Kind: kind, Lock: e.l.name, Strength: Definite, At: at, Until: to,
@@ -180,16 +122,10 @@ func (e *leaseJudge) client(t *tenure) string { return e.v.clients.text[e.v.gran
 func (e *leaseJudge) token(t *tenure) uint64 { return e.v.grants[t.grant].token }
 
 func (e *leaseJudge) keep(f Finding) {
-	switch {
-	case f.Strength == UnderClocks:
+	if f.Strength == UnderClocks {
 		e.listed++
-	case f.Strength == UnderStall:
-		e.stalls++
-	case f.Kind == DoubleGrant:
+	} else {
 		e.r.numbers["double_grants"]++
-	default:
-		e.r.numbers["stale_holders"]++
-		e.r.numbers["stale_seconds"] += (f.Until - f.At).Seconds()
 	}
 	e.r.add(f)
 }
