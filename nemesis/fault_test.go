@@ -1,0 +1,232 @@
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locktest/locktest/cluster"
+)
+
+var groups = [][]string{{"n1", "n2"}, {"n3", "n4", "n5", "clients"}}
+
+// faults is one of each shape, with what it harms in a world where c2 holds the lock and c3 waits.
+func faults() map[string]struct {
+	fault  Fault
+	harmed []string
+} {
+	type row = struct {
+		fault  Fault
+		harmed []string
+	}
+	return map[string]row{
+		"pause the holder": {NewPause(of(Holder)), []string{"paused c2"}},
+		"pause a waiter":   {NewPause(of(Waiter)), []string{"paused c3"}},
+		"pause nodes":      {NewPause(Target{List: []string{"n1", "n4"}}), []string{"paused n1", "paused n4"}},
+		"pause clients":    {NewPause(of(AllUsers)), []string{"paused c1", "paused c2", "paused c3"}},
+		"kill a node":      {NewKill(KillSpec{Of: of("n3")}), []string{"dead n3", "down n3"}},
+		"kill the holder":  {NewKill(KillSpec{Of: of(Holder)}), []string{"dead c2"}},
+		"cut the holder off": {NewPartition(PartitionSpec{Of: of(Holder)}), []string{
+			"c2>n1 hold", "c2>n2 hold", "c2>n3 hold", "c2>n4 hold", "c2>n5 hold",
+			"n1>c2 hold", "n2>c2 hold", "n3>c2 hold", "n4>c2 hold", "n5>c2 hold"}},
+		"cut a node off, its replies, refused": {NewPartition(PartitionSpec{Of: of("n1"), Direction: FromNodes, Mode: cluster.Refuse}), []string{
+			"n1>c1 refuse", "n1>c2 refuse", "n1>c3 refuse"}},
+		"groups, requests": {NewPartition(PartitionSpec{Groups: groups, Direction: ToNodes, Mode: cluster.Drop}), []string{
+			"c1>n1 drop", "c1>n2 drop", "c2>n1 drop", "c2>n2 drop", "c3>n1 drop", "c3>n2 drop"}},
+		"slow client": {NewLatency(LatencySpec{Of: of("c1"), Latency: time.Second, Direction: ToNodes}), []string{
+			"c1>n1 pass", "c1>n2 pass", "c1>n3 pass", "c1>n4 pass", "c1>n5 pass"}},
+	}
+}
+
+func TestInjectAndHeal(t *testing.T) {
+	for name, tt := range faults() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			w.holders, w.waiters = []string{"c2"}, []string{"c3"}
+			ctx, cancel := context.WithCancel(context.Background())
+			env := w.env()
+			if err := tt.fault.Check(env); err != nil {
+				t.Fatal(err)
+			}
+			var told []string
+			env.Begin = func(targets []string, text string) {
+				told = targets
+				if h := w.harmed(); len(h) != 0 {
+					t.Errorf("harmed before the fault was told: %v", h)
+				}
+			}
+			injection, err := tt.fault.Inject(ctx, env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.harmed, w.harmed()); diff != "" {
+				t.Errorf("harmed (-want +got):\n%s", diff)
+			}
+			if len(told) == 0 || !slices.Equal(told, injection.Targets) {
+				t.Errorf("told %v, targets %v", told, injection.Targets)
+			}
+			if injection.Text == "" || tt.fault.Text() == "" {
+				t.Error("no text")
+			}
+			cancel()
+			if err := injection.Heal(ctx); err == nil {
+				t.Error("healing under a dead context reported success, though nothing could be done")
+			}
+			for range 2 { // a fresh context, twice
+				if err := injection.Heal(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+				if left := w.harmed(); len(left) != 0 {
+					t.Errorf("left after healing: %v", left)
+				}
+			}
+		})
+	}
+}
+
+func TestInjectUndoesWhatItDidWhenItFails(t *testing.T) {
+	tests := []struct {
+		name  string
+		fault Fault
+		fail  string
+	}{
+		{"pause", NewPause(Target{List: []string{"n1", "n2"}}), "pause n2"},
+		{"kill", NewKill(KillSpec{Of: Target{List: []string{"n1", "n2"}}}), "kill n2"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld()
+			w.fail[tt.fail] = errBroken
+			if _, err := tt.fault.Inject(context.Background(), w.env()); !errors.Is(err, errBroken) {
+				t.Fatalf("Inject() = %v", err)
+			}
+			if left := w.harmed(); len(left) != 0 {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}
+
+func TestCheckSaysWhatIsLacking(t *testing.T) {
+	w := newWorld()
+	memory := w.env()
+	memory.Nodes = nil
+	external := w.env()
+	external.Nodes = []cluster.Node{plainNode{"n1"}, plainNode{"n2"}}
+	tests := []struct {
+		name  string
+		env   Env
+		fault Fault
+		want  string
+	}{
+		{"no power to kill", external, NewKill(KillSpec{Of: of("n1")}), "kill: node n1 (external) can't be killed"},
+		{"no power to pause one of", external, NewPause(of(One)), "pause: node n1 (external) can't be paused"},
+		{"partition in memory", memory, NewPartition(PartitionSpec{Of: of(Holder)}), "partition: there are no links"},
+		{"latency in memory", memory, NewLatency(LatencySpec{Of: of(Holder), Latency: 1}), "latency: there are no links"},
+		{"nodes in memory", memory, NewPause(of(Majority)), "there are no nodes"},
+		{"unknown name", w.env(), NewPause(of("n9")), "there is no node or client n9"},
+		{"unknown name in a group", w.env(), NewPartition(PartitionSpec{Groups: [][]string{{"n1"}, {"c9"}}}), "c9"},
+		{"twice in groups", w.env(), NewPartition(PartitionSpec{Groups: [][]string{{"n1"}, {"n1", "c1"}}}), "n1 is in two groups"},
+		{"groups without effect", w.env(), NewPartition(PartitionSpec{Groups: [][]string{{"n1"}, {"n2"}}}), "leaves every client with every node"},
+		{"no minority", external, NewPause(of(Minority)), "minority: 2 nodes have none"},
+		{"no target", w.env(), NewPause(Target{}), "no target"},
+		{"direction", w.env(), NewPartition(PartitionSpec{Of: of("n1"), Direction: "up"}), `direction is "up"`},
+		{"no latency", w.env(), NewLatency(LatencySpec{Of: of("n1")}), "more than 0"},
+		{"restart", w.env(), NewKill(KillSpec{Of: of("n1"), Restart: "tomorrow"}), `restart is "tomorrow"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := tt.fault.Check(tt.env)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Check() = %v, want %q", err, tt.want)
+			}
+		})
+	}
+	if err := NewKill(KillSpec{Of: of(Holder)}).Check(external); err != nil {
+		t.Errorf("killing clients on nodes without powers: %v", err)
+	}
+	before := w.env()
+	before.Net = nil // as before the start
+	if err := NewPartition(PartitionSpec{Groups: groups}).Check(before); err != nil {
+		t.Errorf("before the start: %v", err)
+	}
+}
+
+func TestTargets(t *testing.T) {
+	w := newWorld()
+	tests := []struct {
+		of   string
+		want int
+	}{{One, 1}, {Minority, 2}, {Majority, 3}, {All, 5}, {Nodes, 5}, {AllUsers, 3}, {"c1", 1}}
+	for _, tt := range tests {
+		t.Run(tt.of, func(t *testing.T) {
+			names, err := of(tt.of).pick(context.Background(), w.env())
+			if err != nil || len(names) != tt.want {
+				t.Errorf("picked %v (%v), want %d", names, err, tt.want)
+			}
+			if !slices.IsSorted(names) {
+				t.Errorf("picked %v, want their order kept", names)
+			}
+		})
+	}
+}
+
+func TestLiveTarget(t *testing.T) {
+	t.Run("is waited for", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			time.AfterFunc(1500*time.Millisecond, func() { w.hold("c3") })
+			names, err := of(Holder).pick(t.Context(), w.env())
+			if err != nil || !slices.Equal(names, []string{"c3"}) {
+				t.Errorf("picked %v, %v", names, err)
+			}
+		})
+	})
+	t.Run("for two seconds", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			_, err := of(Waiter).pick(t.Context(), newWorld().env())
+			if !errors.Is(err, ErrNoTarget) || time.Since(began) != targetLimit {
+				t.Errorf("after %v: %v", time.Since(began), err)
+			}
+		})
+	})
+	t.Run("is the one whose step triggered the fault", func(t *testing.T) {
+		w := newWorld()
+		w.hold("c1", "c2", "c3")
+		env := w.env()
+		for _, c := range []string{"c3", "c1", "c2"} {
+			env.Event = &Event{Kind: Acquired, Client: c}
+			names, err := of(Holder).pick(context.Background(), env)
+			if err != nil || !slices.Equal(names, []string{c}) {
+				t.Errorf("after a step of %s: picked %v, %v", c, names, err)
+			}
+		}
+	})
+}
+
+func TestTexts(t *testing.T) {
+	tests := []struct {
+		fault Fault
+		want  string
+	}{
+		{NewPause(of(Holder)), "pause the holder"},
+		{NewPause(Target{List: []string{"n1", "n2", "c1"}}), "pause n1, n2 and c1"},
+		{NewKill(KillSpec{Of: of(Minority), Restart: cluster.Empty}), "kill a minority of the nodes, restarted without data"},
+		{NewPartition(PartitionSpec{Of: of(Majority)}), "cut a majority of the nodes off"},
+		{NewPartition(PartitionSpec{Of: of(Waiter), Direction: FromNodes, Mode: cluster.Drop}), "cut a waiter off (replies only, drop)"},
+		{NewPartition(PartitionSpec{Groups: groups}), "cut {n1, n2} from {n3, n4, n5, clients}"},
+		{NewLatency(LatencySpec{Of: of(AllUsers), Latency: time.Second, Jitter: time.Millisecond}), "delay the links of all clients by 1s ± 1ms"},
+	}
+	for _, tt := range tests {
+		if got := tt.fault.Text(); got != tt.want {
+			t.Errorf("Text() = %q, want %q", got, tt.want)
+		}
+	}
+}
