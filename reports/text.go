@@ -151,8 +151,12 @@ func (s *screen) conditions() {
 	if len(c.Expected) > 0 && c.Exit == runner.ExitOK {
 		s.wrapped("  ", "The violation was expected and was found: exit 0.")
 	}
+	var accepted []string
 	for _, a := range c.Accepted {
-		s.wrapped("  ", fmt.Sprintf("%s was violated, and the scenario accepts that: %s", capital(plain(a.Property)), sentence(a.Text)))
+		accepted = append(accepted, plain(a.Property))
+	}
+	if len(accepted) > 0 {
+		s.wrapped("  ", "Violated, and accepted by the scenario: "+strings.Join(accepted, ", ")+".")
 	}
 	told := len(c.Expected)+len(c.Accepted) > 0
 	for _, m := range c.Conditions {
@@ -195,7 +199,7 @@ func (s *screen) stories() {
 	if len(groups) == 0 {
 		return
 	}
-	if w := s.o.Conclusion.Word; w != runner.WordViolated && w != runner.WordExpectation {
+	if w := s.o.Conclusion.Word; w == runner.WordInconclusive {
 		names := groups[0].Incidents[0].Properties()
 		for i := range names {
 			names[i] = shownName(names[i])
@@ -231,7 +235,7 @@ const maxOthers = 4
 
 func (s *screen) others(groups []Group) {
 	if n := groups[0].Count - 1; n > 0 {
-		s.line("  " + count(n, "more violation") + " of the same kind")
+		s.line("  " + grouped(n) + " more of the same kind")
 	}
 	for i, g := range groups[1:] {
 		if i == maxOthers {
@@ -262,14 +266,14 @@ func (s *screen) properties() {
 		if r.Why != "" && !strings.Contains(text, r.Why) && !s.told(r.Why) {
 			text = strings.TrimPrefix(text+"; "+clean(r.Why), "; ")
 		}
-		shown := word(r.Verdict)
+		shown := s.shownVerdict(r)
 		indent := strings.Repeat(" ", 2+name+verdict)
 		for i, l := range wrap(text, s.style.width()-len(indent)) {
 			if i > 0 {
 				s.line(indent + l)
 				continue
 			}
-			s.line(first + s.paint(verdictColor(r.Verdict), shown) + strings.Repeat(" ", max(1, verdict-len(shown))) + l)
+			s.line(first + s.paint(verdictColor(r.Verdict, shown), shown) + strings.Repeat(" ", max(1, verdict-len(shown))) + l)
 		}
 	}
 	if len(s.o.Results) > 0 {
@@ -290,14 +294,32 @@ func shownName(property string) string {
 	return plain(property)
 }
 
-func verdictColor(v checker.Verdict) string {
-	switch v {
-	case checker.Held:
+// shownVerdict is the verdict's word; of a violation that decides nothing, that it was expected or is accepted.
+func (s *screen) shownVerdict(r checker.Result) string {
+	about := func(c runner.Condition) bool {
+		id, _, _ := strings.Cut(c.Property, "/")
+		return id == r.Property
+	}
+	c := s.o.Conclusion
+	switch {
+	case r.Verdict != checker.Violated || slices.ContainsFunc(c.Conditions, about):
+		return word(r.Verdict)
+	case slices.ContainsFunc(c.Expected, about):
+		return "as expected"
+	case slices.ContainsFunc(c.Accepted, about):
+		return "accepted"
+	}
+	return word(r.Verdict)
+}
+
+func verdictColor(v checker.Verdict, shown string) string {
+	switch {
+	case v == checker.Held:
 		return colorGood
-	case checker.Violated:
-		return colorBad
-	case checker.Inconclusive:
+	case v == checker.Inconclusive:
 		return colorDoubt
+	case shown == "VIOLATED":
+		return colorBad
 	}
 	return ""
 }

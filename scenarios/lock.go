@@ -22,6 +22,22 @@ func (d *decoder) lock(n *node) Lock {
 	return l
 }
 
+// NoLock is the problem of a portable scenario that is to be run without a lock. src is the file that s was read from.
+func NoLock(s *Scenario, src []byte) Problem {
+	source := newSource(s.File, src)
+	place := source.place(1, 1, 1)
+	if root, problem := parse(source, src); problem == nil {
+		place = root.place
+		if n := root.get("lock"); n != nil {
+			place = n.place
+		}
+	}
+	return Problem{
+		Code: CodeNoLock, Message: s.Name + " names no lock", Place: labelled(place, "portable: it runs with any lock"),
+		Fix: "choose one: --lock PROVIDER/STRATEGY",
+	}
+}
+
 // portable refuses what can't be judged without knowing the lock.
 func (d *decoder) portable(r *reader) {
 	for _, key := range []string{"options", "command", "server"} {

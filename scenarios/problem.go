@@ -56,6 +56,20 @@ func (p Problems) Strict() Problems {
 	return out
 }
 
+// Unique returns each problem once, for files that were read more than once.
+func (p Problems) Unique() Problems {
+	seen := map[string]bool{}
+	var out Problems
+	for _, q := range p {
+		key := fmt.Sprint(q.Place, q.Severity, q.Code, q.Message)
+		if !seen[key] {
+			seen[key] = true
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
 // Error makes Problems an error: one line for each.
 func (p Problems) Error() string {
 	lines := make([]string, len(p))
