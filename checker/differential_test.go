@@ -33,11 +33,20 @@ func fuzzCount(t *testing.T) (n int, seed uint64) {
 // campaigns are the models, each with fresh and with reused owners.
 func campaigns() map[string]dice {
 	return map[string]dice{
-		"mutex":         {model: "mutex", limit: 1, owners: 4, ops: 9, unknown: 0.15},
-		"mutex reuse":   {model: "mutex", limit: 1, owners: 4, ops: 9, unknown: 0.15, reuse: true},
-		"mutex reuse30": {model: "mutex", limit: 1, owners: 3, ops: 12, unknown: 0.3, reuse: true},
-		"fenced":        {model: "fenced", limit: 1, owners: 4, ops: 9, unknown: 0.15},
-		"fenced reuse":  {model: "fenced", limit: 1, owners: 4, ops: 9, unknown: 0.25, reuse: true},
+		"mutex":              {model: "mutex", limit: 1, owners: 4, ops: 9, unknown: 0.15},
+		"mutex reuse":        {model: "mutex", limit: 1, owners: 4, ops: 9, unknown: 0.15, reuse: true},
+		"mutex reuse30":      {model: "mutex", limit: 1, owners: 3, ops: 12, unknown: 0.3, reuse: true},
+		"fenced":             {model: "fenced", limit: 1, owners: 4, ops: 9, unknown: 0.15},
+		"fenced reuse":       {model: "fenced", limit: 1, owners: 4, ops: 9, unknown: 0.25, reuse: true},
+		"semaphore":          {model: "semaphore", limit: 1, permits: 2, owners: 4, ops: 11, unknown: 0.15},
+		"semaphore reuse":    {model: "semaphore", limit: 1, permits: 2, owners: 4, ops: 12, unknown: 0.15, reuse: true},
+		"weights":            {model: "semaphore", limit: 1, permits: 3, weights: 2, owners: 4, ops: 12, unknown: 0.15},
+		"weights reuse":      {model: "semaphore", limit: 1, permits: 3, weights: 2, owners: 5, ops: 13, unknown: 0.15, reuse: true},
+		"read-write":         {model: "rw", limit: 1, owners: 4, ops: 9, unknown: 0.15},
+		"read-write reuse":   {model: "rw", limit: 1, owners: 4, ops: 11, unknown: 0.15, reuse: true},
+		"re-entrant":         {model: "re-entrant", limit: 2, owners: 4, ops: 11, unknown: 0.15},
+		"re-entrant reuse":   {model: "re-entrant", limit: 2, owners: 4, ops: 12, unknown: 0.15, reuse: true},
+		"re-entrant 3 reuse": {model: "re-entrant", limit: 3, owners: 4, ops: 14, unknown: 0.2, reuse: true},
 	}
 }
 
@@ -105,6 +114,10 @@ func (d *dice) sweep(t *testing.T, ops []small) (bad, open bool) {
 	n := l.holds()
 	bad = len(n.breaches) > 0
 	switch d.model {
+	case "semaphore":
+		return bad || len(sweepPermits(n.holds, d.permits)) > 0, n.open > 0
+	case "rw":
+		return bad || len(sweepReadWrite(n.holds)) > 0, n.open > 0
 	case "fenced":
 		bad = bad || v.tokensDisagree(l, n)
 	}

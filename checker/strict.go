@@ -13,7 +13,7 @@ func strictExclusion(v *view, l *lockView) *ruling {
 	n := l.holds()
 	r.numbers["holds"] = float64(len(n.holds))
 	for _, b := range n.breaches {
-		if b.kind == secondGrant {
+		if b.kind == secondGrant && l.contract.Reentry == 0 {
 			r.add(v.secondGrant(l, b))
 		}
 	}
@@ -41,9 +41,7 @@ func (r *ruling) settle(n *normaliser) {
 	if n.open > 0 {
 		r.complete = false
 		if r.why == "" {
-			o := &n.v.ops[n.openOp]
-			r.why = fmt.Sprintf("%s went on with the same owner value after an unknown operation, first at event %d: of such holds only what is certain was compared",
-				n.v.client(o), o.inv)
+			r.why = n.openWords()
 		}
 	}
 }

@@ -1,0 +1,202 @@
+package checker
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/locktest/locktest/history"
+)
+
+// Kinds of finding of Permits, ReadWrite and Reentrancy.
+const (
+	TooMany        = "too-many-permits" // more permits out than there are
+	WriterNotAlone = "writer-not-alone" // an exclusive hold together with another
+	TooDeep        = "too-deep"         // granted to its holder more often than the limit
+	NestedToken    = "nested-token"     // a nested grant carries another token than the outer one
+)
+
+// judgePermits asks whether a semaphore ever had more permits out than it has.
+func judgePermits(ctx context.Context, v *view) Result {
+	return v.crowded(ctx, "no lock has permits",
+		func(c *history.Contract) bool { return c.Permits > 0 },
+		func(holds []hold, c *history.Contract) []crowding { return sweepPermits(holds, int32(c.Permits)) },
+		v.tooMany)
+}
+
+// judgeReadWrite asks whether an exclusive holder was ever in together with another.
+func judgeReadWrite(ctx context.Context, v *view) Result {
+	return v.crowded(ctx, "no lock has a shared mode",
+		func(c *history.Contract) bool { return c.Shared && c.Permits == 0 },
+		func(holds []hold, _ *history.Contract) []crowding { return sweepReadWrite(holds) },
+		v.notAlone)
+}
+
+// crowded judges the locks that applies picks, by a sweep over their holds.
+func (v *view) crowded(ctx context.Context, none string, applies func(*history.Contract) bool,
+	sweep func([]hold, *history.Contract) []crowding, tell func(*lockView, crowding) Finding) Result {
+	var rs []*ruling
+	for i := range v.locks {
+		l := &v.locks[i]
+		if ctx.Err() != nil || !applies(&l.contract) {
+			continue
+		}
+		r := newRuling()
+		r.engine = "sweep"
+		holds := v.countable(l, r)
+		r.numbers["holds"] = float64(len(holds))
+		for _, c := range sweep(holds, &l.contract) {
+			f := tell(l, c)
+			if eps := 2 * v.header.ClockError; eps > 0 && c.to-c.at <= eps {
+				f.Strength = UnderClocks
+			}
+			r.add(f)
+		}
+		v.discipline(l, r)
+		r.conclude(len(holds) < 2)
+		rs = append(rs, r)
+	}
+	if len(rs) == 0 {
+		return Result{Verdict: NotApplicable, Complete: true, Why: none, Summary: none}
+	}
+	r := sum(rs)
+	r.Summary = fmt.Sprintf("%s, %s", count(int(r.Numbers["holds"]), "hold"), count(len(r.Findings), "violation"))
+	return r
+}
+
+// conclude draws the verdict of a ruling whose findings all count, but for those that only clocks show.
+func (r *ruling) conclude(tooFew bool) {
+	for _, f := range r.findings {
+		if f.Strength != UnderClocks {
+			r.verdict = Violated
+		}
+	}
+	if r.verdict == Held && tooFew {
+		r.verdict, r.why = Inconclusive, "there were no two holds to compare"
+	}
+}
+
+// countable returns the certain holds of l: what the answers prove, or with leases the times in which they were in
+// force. A session counts while nothing had touched it.
+func (v *view) countable(l *lockView, r *ruling) []hold {
+	if e := l.contract.Expiry; e != history.Lease && e != history.Session {
+		n := l.holds()
+		if n.open > 0 {
+			r.complete, r.why = false, n.openWords()
+		}
+		return n.holds
+	}
+	var out []hold
+	for _, t := range l.tenures() {
+		for _, s := range v.certainTimes(l, &t) {
+			o := &v.ops[t.acq]
+			out = append(out, hold{ai: t.ai, ac: s.from, ri: s.to, rc: s.to, acq: t.acq, rel: t.stopBy, owner: v.grants[t.grant].owner,
+				permits: v.permits(o), shared: o.shared, token: v.grants[t.grant].token})
+		}
+	}
+	return out
+}
+
+// certainTimes are those in which t certainly held.
+func (v *view) certainTimes(l *lockView, t *tenure) []span {
+	var out []span
+	if l.contract.Expiry == history.Session {
+		end := min(t.stop, v.end)
+		for i := range v.faults {
+			if w := &v.faults[i]; w.to >= t.ai && v.touched(v.client(&v.ops[t.acq]), w.from, w.to) {
+				end = min(end, w.from)
+			}
+		}
+		if end > t.ac {
+			out = append(out, span{t.ac, end})
+		}
+		return out
+	}
+	for _, p := range t.pieces {
+		out = append(out, span{p.from, p.end()})
+	}
+	return union(out)
+}
+
+func (n *normaliser) openWords() string {
+	o := &n.v.ops[n.openOp]
+	return fmt.Sprintf("%s went on with the same owner value after an unknown operation, first at event %d: of such holds only what is certain was compared",
+		n.v.client(o), o.inv)
+}
+
+// discipline adds the second grants to an owner that holds, of a lock that can't be entered twice.
+func (v *view) discipline(l *lockView, r *ruling) {
+	if e := l.contract.Expiry; e == history.Lease || e == history.Session || l.contract.Reentry > 0 {
+		return
+	}
+	for _, b := range l.holds().breaches {
+		if b.kind == secondGrant {
+			r.add(v.secondGrant(l, b))
+		}
+	}
+}
+
+func (v *view) tooMany(l *lockView, c crowding) Finding {
+	f := v.crowdFinding(TooMany, l, c)
+	total := int32(0)
+	for _, h := range c.holds {
+		total += h.permits
+	}
+	if c.float {
+		last := c.holds[len(c.holds)-1]
+		f.Message = fmt.Sprintf("%s of %s must have been taken by %s at some moment from %s to %s, as its release was answered OK, but %s held too many of the %d all that time.",
+			count(int(last.permits), "permit"), quoted(l.name), v.holder(&last), seconds(c.at), seconds(c.to), v.holders(c.holds[:len(c.holds)-1]), l.contract.Permits)
+		return f
+	}
+	f.Message = fmt.Sprintf("%s held %d permits of %s at once, from %s to %s, but there are %d.",
+		v.holders(c.holds), total, quoted(l.name), seconds(c.at), seconds(min(c.to, v.end)), l.contract.Permits)
+	return f
+}
+
+func (v *view) notAlone(l *lockView, c crowding) Finding {
+	f := v.crowdFinding(WriterNotAlone, l, c)
+	if c.float {
+		last := c.holds[len(c.holds)-1]
+		f.Message = fmt.Sprintf("%s must have held %s (%s) at some moment from %s to %s, as its release was answered OK, but %s held it all that time.",
+			v.holder(&last), quoted(l.name), mode(&last), seconds(c.at), seconds(c.to), v.holders(c.holds[:len(c.holds)-1]))
+		return f
+	}
+	a, b := &c.holds[0], &c.holds[1]
+	f.Message = fmt.Sprintf("%s (%s) and %s (%s) both held %s from %s to %s (%s).",
+		v.holder(a), mode(a), v.holder(b), mode(b), quoted(l.name), seconds(c.at), seconds(min(c.to, v.end)), seconds(min(c.to, v.end)-c.at))
+	return f
+}
+
+func mode(h *hold) string {
+	if h.shared {
+		return history.Shared
+	}
+	return history.Exclusive
+}
+
+func (v *view) holder(h *hold) string { return v.client(&v.ops[h.acq]) }
+
+func (v *view) holders(hs []hold) string {
+	names := make([]string, len(hs))
+	for i := range hs {
+		names[i] = v.holder(&hs[i])
+	}
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+func (v *view) crowdFinding(kind string, l *lockView, c crowding) Finding {
+	var ops []int32
+	first := time.Duration(forever)
+	for _, h := range c.holds {
+		ops = append(ops, h.acq, h.rel)
+		first = min(first, h.ai)
+	}
+	return Finding{
+		Kind: kind, Lock: l.name, Blame: Service, Strength: Definite, At: c.at, Until: min(c.to, v.end),
+		Ops: v.events(ops...), Grants: v.grantIDs(ops...), Fault: v.faultAt(first, c.at),
+	}
+}
