@@ -127,24 +127,37 @@ func (n *run) once(ctx context.Context, p *Plan, number int, o occurrence) {
 	env := n.env
 	env.Rand, env.Event = p.rand(number|1<<31), o.event
 	began := false
+	both, touched, done := untilTouched(ctx)
+	defer done()
 	env.Begin = func(targets []string, text string) {
 		began = true
+		touched()
 		op.Targets, op.Text = targets, text
 		n.record(with(op, history.FaultBegin), p)
 	}
-	injection, err := p.Fault.Inject(ctx, env)
+	injection, err := p.Fault.Inject(both.inject, env)
 	if err != nil {
-		n.missed(ctx, p, op, began, err, o.event != nil)
+		n.missed(both.run, p, op, began, err, o.event != nil)
 		return
 	}
 	if !began { // a fault of somebody else's that didn't say: better late than never
 		env.Begin(injection.Targets, injection.Text)
 	}
 	end := n.end(p, env, o)
-	sleepUntil(ctx, n.began().Add(end))
+	sleepUntil(both.run, n.began().Add(end))
 	op.Planned = end
-	n.heal(ctx, p, open{op: op, heal: injection.Heal})
+	n.heal(both.run, p, open{op: op, heal: injection.Heal})
 }
+
+// untilTouched returns the context for an injection: it ends with the run's while targets are looked for; once they are
+// touched the end of the run no longer cuts it short, since half a fault can neither be told nor healed.
+func untilTouched(parent context.Context) (both contexts, touched, done func()) {
+	inject, cancel := context.WithTimeout(context.WithoutCancel(parent), healLimit)
+	stop := context.AfterFunc(parent, cancel)
+	return contexts{parent, inject}, func() { stop() }, func() { stop(); cancel() }
+}
+
+type contexts struct{ run, inject context.Context }
 
 // end is when an occurrence is to be healed. Its time counts from when it was in effect, so that a pause that is to outlast a
 // lease does, however long its target was waited for.
@@ -164,7 +177,8 @@ func (n *run) end(p *Plan, env Env, o occurrence) time.Duration {
 func (n *run) missed(ctx context.Context, p *Plan, op history.Op, began bool, err error, triggered bool) {
 	if began { // it was undone, but for a moment something may have been harmed
 		n.record(with(op, history.FaultEnd), p)
-	} else if triggered && ctx.Err() != nil {
+	}
+	if triggered && ctx.Err() != nil {
 		return
 	}
 	op.Error = err.Error()

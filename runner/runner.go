@@ -320,7 +320,7 @@ func (r *run) finish(ctx context.Context, fail context.CancelCauseFunc, working 
 // drain lets each client acquire each lock once more, one client after the other.
 func (r *run) drain(ctx context.Context, fail context.CancelCauseFunc) {
 	r.phase(history.PhaseDrain)
-	wait := max(r.plan.claims().TTL+2*time.Second, r.plan.Config.Wait)
+	wait := r.plan.claims().TTL + time.Second
 	limit, cancel := context.WithTimeout(ctx, time.Duration(len(r.workers)*len(r.plan.Config.Locks))*(2*wait+time.Second))
 	defer cancel()
 	for _, w := range r.workers {

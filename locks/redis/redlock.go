@@ -127,11 +127,20 @@ func (g *redlock) giveUp(ctx context.Context, answers []error, granted int) (loc
 	n := len(answers)
 	switch {
 	case free <= n-quorum(n):
-		return g, fmt.Errorf("%d of %d nodes granted it, %d gave no certain answer", granted, n, n-free)
+		return g, fmt.Errorf("%d of %d nodes granted it, %d gave no certain answer: %v", granted, n, n-free, firstUncertain(answers))
 	case held > 0 || granted > 0: // refused, or the time was used up, or split among several clients
 		return nil, locks.ErrHeld
 	}
 	return nil, fmt.Errorf("%w: no node of %d could be asked", locks.ErrUnavailable, n)
+}
+
+func firstUncertain(answers []error) error {
+	for _, err := range answers {
+		if err != nil && !locks.Definite(err) {
+			return err
+		}
+	}
+	return errors.New("a release got no answer")
 }
 
 func quorum(n int) int { return n/2 + 1 }
