@@ -186,6 +186,8 @@ func cleanRun() *runner.Outcome {
 		held(checker.MutualExclusion, "300 holds, 0 overlaps"), held(checker.ResourceSafety, "300 writes, 0 stale, 4 late ones refused"),
 		held(checker.Fencing, "tokens of 300 grants rise"), held(checker.Ownership, "300 releases, 41 tries by others refused"),
 		held(checker.Liveness, "slowest recovery 2.400 s after a fault (limit 7.000 s), 12 takeovers, none of which took longer than the bound"),
+		checker.Result{Property: checker.Permits, Verdict: checker.NotApplicable, Why: "no lock has permits"},
+		checker.Result{Property: checker.Reentrancy, Verdict: checker.NotApplicable, Why: "no lock is re-entrant"},
 		checker.Result{Property: checker.Availability, Verdict: checker.NotApplicable, Why: "the scenario sets no minimum"},
 		held(checker.Coverage, "1 fault, 1 hit a hold; 300 acquires (at least 100)"),
 	)

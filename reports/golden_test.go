@@ -58,6 +58,9 @@ func TestScreens(t *testing.T) {
 			}
 			color := written(t, Text(Style{Color: true}), o)
 			golden(t, "testdata/"+name+".color.txt", color)
+			if starts, ends := strings.Count(color, "\x1b[")-strings.Count(color, colorReset), strings.Count(color, colorReset); starts != ends {
+				t.Errorf("%d colours begin and %d end", starts, ends)
+			}
 			if bare := uncolored(color); bare != text {
 				t.Errorf("colours change the text (-plain +colour):\n%s", cmp.Diff(text, bare))
 			}

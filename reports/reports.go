@@ -65,7 +65,7 @@ type page struct {
 }
 
 func (p *page) paint(color, text string) string {
-	if !p.style.Color || text == "" {
+	if !p.style.Color || color == "" || text == "" {
 		return text
 	}
 	return color + text + colorReset

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/locktest/locktest/checker"
@@ -74,7 +73,11 @@ func (s *screen) headline() {
 		s.line(strings.Replace(l, o.Conclusion.Word, s.paint(colorOf(o.Conclusion.Word), o.Conclusion.Word), 1))
 	}
 	if o.Cluster != "" {
-		s.wrapped("  on ", clean(o.Cluster)+s.clients())
+		first := "  on "
+		if strings.HasPrefix(o.Cluster, "in ") {
+			first = "  "
+		}
+		s.wrapped(first, clean(o.Cluster)+s.clients())
 	}
 }
 
@@ -255,137 +258,6 @@ func (s *screen) others(groups []Group) {
 	if len(groups) > 1 || groups[0].Count > 1 || dropped > 0 {
 		s.blank()
 	}
-}
-
-// properties lists each verdict with its evidence.
-func (s *screen) properties() {
-	const name, verdict = 19, 14
-	for _, r := range s.o.Results {
-		first := "  " + pad(shownName(r.Property), name)
-		text := clean(r.Summary)
-		if r.Why != "" && !strings.Contains(text, r.Why) && !s.told(r.Why) {
-			text = strings.TrimPrefix(text+"; "+clean(r.Why), "; ")
-		}
-		shown := s.shownVerdict(r)
-		indent := strings.Repeat(" ", 2+name+verdict)
-		for i, l := range wrap(text, s.style.width()-len(indent)) {
-			if i > 0 {
-				s.line(indent + l)
-				continue
-			}
-			s.line(first + s.paint(verdictColor(r.Verdict, shown), shown) + strings.Repeat(" ", max(1, verdict-len(shown))) + l)
-		}
-	}
-	if len(s.o.Results) > 0 {
-		s.blank()
-	}
-}
-
-// told says whether a reason stands above, as a condition.
-func (s *screen) told(why string) bool {
-	return slices.ContainsFunc(s.o.Conclusion.Conditions, func(c runner.Condition) bool { return c.Exit != runner.ExitViolated && c.Text == why })
-}
-
-// shownName is a property in words; what coverage judges is the evidence.
-func shownName(property string) string {
-	if property == checker.Coverage {
-		return "evidence"
-	}
-	return plain(property)
-}
-
-// shownVerdict is the verdict's word; of a violation that decides nothing, that it was expected or is accepted.
-func (s *screen) shownVerdict(r checker.Result) string {
-	about := func(c runner.Condition) bool {
-		id, _, _ := strings.Cut(c.Property, "/")
-		return id == r.Property
-	}
-	c := s.o.Conclusion
-	switch {
-	case r.Verdict != checker.Violated || slices.ContainsFunc(c.Conditions, about):
-		return word(r.Verdict)
-	case slices.ContainsFunc(c.Expected, about):
-		return "as expected"
-	case slices.ContainsFunc(c.Accepted, about):
-		return "accepted"
-	}
-	return word(r.Verdict)
-}
-
-func verdictColor(v checker.Verdict, shown string) string {
-	switch {
-	case v == checker.Held:
-		return colorGood
-	case v == checker.Inconclusive:
-		return colorDoubt
-	case shown == "VIOLATED":
-		return colorBad
-	}
-	return ""
-}
-
-func (s *screen) metrics() {
-	all := s.o.Metrics.All
-	if all.Acquire.N == 0 {
-		return
-	}
-	s.wrapped("  acquire  ", fmt.Sprintf("p50 %s, p95 %s, p99 %s, max %s", short(all.Acquire.P50), short(all.Acquire.P95), short(all.Acquire.P99), short(all.Acquire.Max)))
-	if all.Handover.N > 0 {
-		s.wrapped("  handover ", fmt.Sprintf("p50 %s, p95 %s, p99 %s, max %s", short(all.Handover.P50), short(all.Handover.P95), short(all.Handover.P99), short(all.Handover.Max)))
-	}
-	answers := percent(s.o.Metrics.Calm.Availability) + " of attempts in calm time"
-	if s.o.Metrics.Faults.Attempts > 0 {
-		answers += ", " + percent(s.o.Metrics.Faults.Availability) + " during faults"
-	}
-	s.wrapped("  answered ", fmt.Sprintf("%s; %.3g grants/s", answers, all.Throughput))
-	s.blank()
-}
-
-// cautions says what a reader must know to weigh the verdict.
-func (s *screen) cautions() {
-	var lines []string
-	lines = append(lines, agreement(s.o.CrossCheck)...)
-	if s.o.Kind == "embedded" {
-		lines = append(lines, "The servers were embedded ones, in this process: less real than those that you run"+reason(s.o.KindWhy)+".")
-	}
-	if n, worst := stalls(s.o.History); n > 0 {
-		lines = append(lines, fmt.Sprintf("The host stalled %s, for up to %s.", times(n), long(worst)))
-	}
-	if s.o.Conclusion.Word == runner.WordNone {
-		lines = append(lines, "This is evidence, not proof.")
-	}
-	for _, l := range lines {
-		s.wrapped("  ", l)
-	}
-	if len(lines) > 0 {
-		s.blank()
-	}
-}
-
-func reason(why string) string {
-	if why == "" {
-		return ""
-	}
-	return " (" + clean(why) + ")"
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return grouped(n) + " times"
-}
-
-func stalls(h *history.History) (n int, worst time.Duration) {
-	if h == nil {
-		return 0, 0
-	}
-	for i := range h.Ops {
-		if op := &h.Ops[i]; op.Type == history.HostStall {
-			n, worst = n+1, max(worst, op.TTL)
-		}
-	}
-	return n, worst
 }
 
 // next prints only commands that exist.

@@ -1,0 +1,73 @@
+package reports
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/runner"
+)
+
+func (s *screen) metrics() {
+	all := s.o.Metrics.All
+	if all.Acquire.N == 0 {
+		return
+	}
+	s.wrapped("  acquire  ", fmt.Sprintf("p50 %s, p95 %s, p99 %s, max %s", short(all.Acquire.P50), short(all.Acquire.P95), short(all.Acquire.P99), short(all.Acquire.Max)))
+	if all.Handover.N > 0 {
+		s.wrapped("  handover ", fmt.Sprintf("p50 %s, p95 %s, p99 %s, max %s", short(all.Handover.P50), short(all.Handover.P95), short(all.Handover.P99), short(all.Handover.Max)))
+	}
+	answers := percent(s.o.Metrics.Calm.Availability) + " of attempts in calm time"
+	if s.o.Metrics.Faults.Attempts > 0 {
+		answers += ", " + percent(s.o.Metrics.Faults.Availability) + " during faults"
+	}
+	s.wrapped("  answered ", fmt.Sprintf("%s; %.3g grants/s", answers, all.Throughput))
+	s.blank()
+}
+
+// cautions says what a reader must know to weigh the verdict.
+func (s *screen) cautions() {
+	var lines []string
+	lines = append(lines, agreement(s.o.CrossCheck)...)
+	if s.o.Kind == "embedded" {
+		lines = append(lines, "The servers were embedded ones, in this process: less real than those that you run"+reason(s.o.KindWhy)+".")
+	}
+	if n, worst := stalls(s.o.History); n > 0 {
+		lines = append(lines, fmt.Sprintf("The host stalled %s, for up to %s.", times(n), long(worst)))
+	}
+	if s.o.Conclusion.Word == runner.WordNone {
+		lines = append(lines, "This is evidence, not proof.")
+	}
+	for _, l := range lines {
+		s.wrapped("  ", l)
+	}
+	if len(lines) > 0 {
+		s.blank()
+	}
+}
+
+func reason(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + clean(why) + ")"
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return grouped(n) + " times"
+}
+
+func stalls(h *history.History) (n int, worst time.Duration) {
+	if h == nil {
+		return 0, 0
+	}
+	for i := range h.Ops {
+		if op := &h.Ops[i]; op.Type == history.HostStall {
+			n, worst = n+1, max(worst, op.TTL)
+		}
+	}
+	return n, worst
+}

@@ -1,0 +1,93 @@
+package reports
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/locktest/locktest/checker"
+	"github.com/locktest/locktest/runner"
+)
+
+// properties lists each verdict with its evidence.
+func (s *screen) properties() {
+	const name, verdict = 19, 14
+	var special []string
+	for _, r := range s.o.Results {
+		if r.Verdict == checker.NotApplicable && specialized(r.Property) {
+			special = append(special, plain(r.Property))
+			continue
+		}
+		first := "  " + pad(shownName(r.Property), name)
+		text := clean(r.Summary)
+		if r.Why != "" && !strings.Contains(text, r.Why) && !s.told(r.Why) {
+			text = strings.TrimPrefix(text+"; "+clean(r.Why), "; ")
+		}
+		shown := s.shownVerdict(r)
+		indent := strings.Repeat(" ", 2+name+verdict)
+		for i, l := range wrap(text, s.style.width()-len(indent)) {
+			if i > 0 {
+				s.line(indent + l)
+				continue
+			}
+			s.line(first + s.paint(verdictColor(r.Verdict, shown), shown) + strings.Repeat(" ", max(1, verdict-len(shown))) + l)
+		}
+	}
+	if len(special) > 0 {
+		s.line("  " + pad("", name) + pad("n/a", verdict) + strings.Join(special, ", "))
+	}
+	if len(s.o.Results) > 0 {
+		s.blank()
+	}
+}
+
+// specialized says whether a property is one of few locks only; where such ones don't apply, they share a line.
+func specialized(property string) bool {
+	switch property {
+	case checker.Permits, checker.ReadWrite, checker.Reentrancy, checker.Fairness, checker.Hygiene:
+		return true
+	}
+	return false
+}
+
+// told says whether a reason stands above, as a condition.
+func (s *screen) told(why string) bool {
+	return slices.ContainsFunc(s.o.Conclusion.Conditions, func(c runner.Condition) bool { return c.Exit != runner.ExitViolated && c.Text == why })
+}
+
+// shownName is a property in words; what coverage judges is the evidence.
+func shownName(property string) string {
+	if property == checker.Coverage {
+		return "evidence"
+	}
+	return plain(property)
+}
+
+// shownVerdict is the verdict's word; of a violation that decides nothing, that it was expected or is accepted.
+func (s *screen) shownVerdict(r checker.Result) string {
+	about := func(c runner.Condition) bool {
+		id, _, _ := strings.Cut(c.Property, "/")
+		return id == r.Property
+	}
+	c := s.o.Conclusion
+	switch {
+	case r.Verdict != checker.Violated || slices.ContainsFunc(c.Conditions, about):
+		return word(r.Verdict)
+	case slices.ContainsFunc(c.Expected, about):
+		return "as expected"
+	case slices.ContainsFunc(c.Accepted, about):
+		return "accepted"
+	}
+	return word(r.Verdict)
+}
+
+func verdictColor(v checker.Verdict, shown string) string {
+	switch {
+	case v == checker.Held:
+		return colorGood
+	case v == checker.Inconclusive:
+		return colorDoubt
+	case shown == "VIOLATED":
+		return colorBad
+	}
+	return ""
+}
