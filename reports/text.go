@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/locktest/locktest/checker"
-	"github.com/locktest/locktest/history"
 	"github.com/locktest/locktest/runner"
 )
 
