@@ -39,7 +39,7 @@ type server struct {
 func (s *server) Name() string { return s.name }
 func (s *server) Addr() string { return s.listener.Addr().String() }
 
-func newServer(t *testing.T, name string) *server {
+func newServer(t testing.TB, name string) *server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
