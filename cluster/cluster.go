@@ -45,6 +45,9 @@ type Killer interface {
 	Restart(ctx context.Context, with Restart) error
 }
 
+// RestartChecker is a Killer that can't come back in every way; CanRestart says why not, before anything is started.
+type RestartChecker interface{ CanRestart(with Restart) error }
+
 // Pauser is a Node whose whole process tree can be stopped.
 type Pauser interface {
 	Pause(ctx context.Context) error

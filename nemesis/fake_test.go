@@ -107,6 +107,16 @@ func (n plainNode) Name() string { return n.name }
 func (n plainNode) Addr() string { return "127.0.0.1:1" }
 func (n plainNode) Kind() string { return "external" }
 
+// forgetfulNode comes back empty only.
+type forgetfulNode struct{ fakeNode }
+
+func (forgetfulNode) CanRestart(with cluster.Restart) error {
+	if with != cluster.Empty {
+		return errors.New("no disk")
+	}
+	return nil
+}
+
 type fakeClients struct {
 	w     *world
 	names []string

@@ -119,6 +119,8 @@ func TestCheckSaysWhatIsLacking(t *testing.T) {
 	memory.Nodes = nil
 	external := w.env()
 	external.Nodes = []cluster.Node{plainNode{"n1"}, plainNode{"n2"}}
+	forgetful := w.env()
+	forgetful.Nodes = []cluster.Node{forgetfulNode{fakeNode{w, "n1"}}}
 	tests := []struct {
 		name  string
 		env   Env
@@ -138,6 +140,7 @@ func TestCheckSaysWhatIsLacking(t *testing.T) {
 		{"no target", w.env(), NewPause(Target{}), "no target"},
 		{"direction", w.env(), NewPartition(PartitionSpec{Of: of("n1"), Direction: "up"}), `direction is "up"`},
 		{"no latency", w.env(), NewLatency(LatencySpec{Of: of("n1")}), "more than 0"},
+		{"restart that the node can't", forgetful, NewKill(KillSpec{Of: of("n1"), Restart: cluster.WithPrefix}), "kill: node n1: no disk"},
 		{"restart", w.env(), NewKill(KillSpec{Of: of("n1"), Restart: "tomorrow"}), `restart is "tomorrow"`},
 	}
 	for _, tt := range tests {

@@ -65,7 +65,23 @@ func (k *Kill) Check(env Env) error {
 	default:
 		return fmt.Errorf("kill: restart is %q, want data, prefix or empty", k.spec.Restart)
 	}
-	return needPower[cluster.Killer](env, k.spec.Of, "kill", "killed")
+	if err := needPower[cluster.Killer](env, k.spec.Of, "kill", "killed"); err != nil {
+		return err
+	}
+	return k.checkRestart(env)
+}
+
+func (k *Kill) checkRestart(env Env) error {
+	for _, name := range k.spec.Of.static(env) {
+		n, ok := env.node(name).(cluster.RestartChecker)
+		if !ok || k.spec.Stays {
+			continue
+		}
+		if err := n.CanRestart(k.spec.Restart); err != nil {
+			return fmt.Errorf("kill: node %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // Inject kills the targets; healing restarts them.

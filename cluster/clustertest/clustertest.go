@@ -138,6 +138,12 @@ func (k Kit) wrongOrder(t *testing.T) {
 	if err := killer.Restart(ctx, "yesterday's"); err == nil {
 		t.Error("a node was restarted with data of no known kind")
 	}
+	for _, with := range []cluster.Restart{cluster.WithPrefix, "yesterday's"} {
+		checker, ok := n.(cluster.RestartChecker)
+		if ok && checker.CanRestart(with) != nil && killer.Restart(ctx, with) == nil {
+			t.Errorf("it said that it can't restart with %s, and did", with)
+		}
+	}
 	must(t, "restart", killer.Restart(ctx, cluster.Empty))
 	k.wantAnswer(ctx, t, n)
 }

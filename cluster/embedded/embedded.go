@@ -177,6 +177,18 @@ func (n *node) Restart(ctx context.Context, with cluster.Restart) error {
 	return nil
 }
 
+// CanRestart says that an embedded server has all of its data or none.
+func (n *node) CanRestart(with cluster.Restart) error {
+	switch with {
+	case cluster.WithData, cluster.Empty, "":
+		return nil
+	}
+	return fmt.Errorf("an embedded server can't come back with %q, only with data or empty", with)
+}
+
+// Kind says how it is hosted.
+func (n *node) Kind() string { return "embedded" }
+
 // Pause keeps the server from answering.
 func (n *node) Pause(context.Context) error {
 	n.mu.Lock()
@@ -225,14 +237,13 @@ func (n *node) start(ctx context.Context) error {
 }
 
 func (n *node) revive(ctx context.Context, with cluster.Restart) error {
-	switch with {
-	case cluster.WithData, "":
-	case cluster.Empty:
+	if err := n.CanRestart(with); err != nil {
+		return err
+	}
+	if with == cluster.Empty {
 		if err := n.server.Reset(); err != nil {
 			return err
 		}
-	default:
-		return fmt.Errorf("with %q data, want data or empty: an embedded server has no other", with)
 	}
 	if err := n.server.Start(); err != nil {
 		return err

@@ -99,6 +99,22 @@ func (n *node) Restart(ctx context.Context, with cluster.Restart) error {
 	return n.launch(ctx)
 }
 
+// CanRestart says whether the service knows how to come back so.
+func (n *node) CanRestart(with cluster.Restart) error {
+	switch s := n.cluster.o.Service; {
+	case with == cluster.WithData || with == "", with == cluster.Empty && s.Wipe != nil, with == cluster.WithPrefix && s.Prefix != nil:
+		return nil
+	case with == cluster.Empty:
+		return fmt.Errorf("%s can't come back without its data", s.Name)
+	case with == cluster.WithPrefix:
+		return fmt.Errorf("%s can't come back with an earlier state of its data", s.Name)
+	}
+	return fmt.Errorf("a node can't come back with %q, only with data, prefix or empty", with)
+}
+
+// Kind says how it is hosted.
+func (n *node) Kind() string { return "process" }
+
 // Pause stops the server's whole tree.
 func (n *node) Pause(ctx context.Context) error {
 	n.mu.Lock()
@@ -146,19 +162,16 @@ func (n *node) start(ctx context.Context) error {
 func (n *node) end(ctx context.Context) error { return n.Kill(ctx) }
 
 func (n *node) setData(with cluster.Restart) error {
-	s := n.cluster.o.Service
-	switch with {
-	case cluster.WithData, "":
-		return nil
+	if err := n.CanRestart(with); err != nil {
+		return err
+	}
+	switch s := n.cluster.o.Service; with {
 	case cluster.Empty:
 		return s.Wipe(n.dir)
 	case cluster.WithPrefix:
-		if s.Prefix == nil {
-			return fmt.Errorf("%s can't come back with an earlier state of its data", s.Name)
-		}
 		return s.Prefix(n.dir)
 	default:
-		return fmt.Errorf("with %q data, want data, prefix or empty", with)
+		return nil
 	}
 }
 
