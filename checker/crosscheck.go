@@ -127,10 +127,10 @@ func questions(ctx context.Context, h *history.History) ([]question, error) {
 			continue
 		}
 		q := question{Lock: l.name}
-		if e := l.contract.Expiry; e == history.Lease || e == history.Session {
-			v.askBelief(ctx, &q, l)
-		} else {
+		if strictLock(l) {
 			v.askMutex(&q, l)
+		} else {
+			v.askBelief(ctx, &q, l)
 		}
 		qs = append(qs, q)
 	}

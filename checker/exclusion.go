@@ -73,7 +73,7 @@ func exclusionOf(ctx context.Context, v *view, l *lockView) *ruling {
 	case history.Lease, history.Session:
 		return leaseExclusion(ctx, v, l)
 	}
-	return strictExclusion(v, l)
+	return strictExclusion(ctx, v, l)
 }
 
 func noExclusion(c *history.Contract) string {

@@ -73,6 +73,9 @@ func fencingOf(v *view, l *lockView) *ruling {
 		}
 	}
 	forged(v, l, r)
+	if strictLock(l) && l.holds().open > 0 {
+		r.complete, r.why = false, l.holds().openWords()
+	}
 	switch {
 	case len(r.findings) > 0:
 		r.verdict = Violated
@@ -123,7 +126,7 @@ func lasts(l *lockView, t *tenure, ends map[int32]time.Duration) (until time.Dur
 
 // strictEnds returns, by acquire, until when each certain hold of a lock without expiry lasted.
 func (v *view) strictEnds(l *lockView) map[int32]time.Duration {
-	if l.contract.Expiry == history.Lease || l.contract.Expiry == history.Session {
+	if !strictLock(l) {
 		return nil
 	}
 	holds := l.holds().holds

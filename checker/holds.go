@@ -43,16 +43,21 @@ type normaliser struct {
 	limit    int
 	holds    []hold
 	breaches []breach
-	open     int   // owners of whom not all can be said
-	openOp   int32 // where that began; -1: nowhere
+	open     int       // owners of whom not all can be said
+	raw      [][]int32 // the operations of those owners
+	fromOpen []hold    // those of holds that are such owners'
+	openOp   int32     // where that began; -1: nowhere
 }
 
 // normalise needs the lock's ops by owner, each owner's in the order of their calls.
 func normalise(v *view, owners [][]int32, limit int) *normaliser {
 	n := &normaliser{v: v, limit: max(1, limit), openOp: -1}
 	for _, ids := range owners {
+		before := len(n.holds)
 		if len(ids) > 0 && !n.owner(ids) {
 			n.open++
+			n.raw = append(n.raw, ids)
+			n.fromOpen = append(n.fromOpen, n.holds[before:]...)
 		}
 	}
 	return n

@@ -23,7 +23,7 @@ func judgeOwnership(ctx context.Context, v *view) Result {
 	var rs []*ruling
 	for i := range v.locks {
 		if ctx.Err() == nil {
-			rs = append(rs, ownershipOf(v, &v.locks[i]))
+			rs = append(rs, ownershipOf(ctx, v, &v.locks[i]))
 		}
 	}
 	r := sum(rs)
@@ -36,7 +36,7 @@ func judgeOwnership(ctx context.Context, v *view) Result {
 	return r
 }
 
-func ownershipOf(v *view, l *lockView) *ruling {
+func ownershipOf(ctx context.Context, v *view, l *lockView) *ruling {
 	r := newRuling()
 	r.engine = "sweep"
 	if !l.contract.OwnerChecked {
@@ -44,16 +44,19 @@ func ownershipOf(v *view, l *lockView) *ruling {
 		return r
 	}
 	v.countReleases(l, r)
-	if e := l.contract.Expiry; e == history.Lease || e == history.Session {
-		leaseOwnership(v, l, r)
-	} else {
+	if strictLock(l) {
 		strictOwnership(v, l, r)
+	} else {
+		leaseOwnership(v, l, r)
 	}
 	switch {
 	case len(r.findings) > 0:
 		r.verdict = Violated
 	case r.numbers["releases"]+r.numbers["refused"] == 0:
 		r.verdict, r.why = Inconclusive, "no release was answered"
+	}
+	if strictLock(l) {
+		v.settleOpen(ctx, l, r, NotTheirs, isAnswer)
 	}
 	return r
 }
@@ -93,7 +96,7 @@ func strictOwnership(v *view, l *lockView, r *ruling) {
 		r.add(f)
 	}
 	if n.open > 0 {
-		r.complete, r.why = false, "an owner went on with the same value after an unknown operation"
+		r.complete, r.why = false, n.openWords()
 	}
 }
 

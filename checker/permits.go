@@ -19,7 +19,7 @@ const (
 
 // judgePermits asks whether a semaphore ever had more permits out than it has.
 func judgePermits(ctx context.Context, v *view) Result {
-	return v.crowded(ctx, "no lock has permits",
+	return v.crowded(ctx, TooMany, "no lock has permits",
 		func(c *history.Contract) bool { return c.Permits > 0 },
 		func(holds []hold, c *history.Contract) []crowding { return sweepPermits(holds, int32(c.Permits)) },
 		v.tooMany)
@@ -27,14 +27,14 @@ func judgePermits(ctx context.Context, v *view) Result {
 
 // judgeReadWrite asks whether an exclusive holder was ever in together with another.
 func judgeReadWrite(ctx context.Context, v *view) Result {
-	return v.crowded(ctx, "no lock has a shared mode",
+	return v.crowded(ctx, WriterNotAlone, "no lock has a shared mode",
 		func(c *history.Contract) bool { return c.Shared && c.Permits == 0 },
 		func(holds []hold, _ *history.Contract) []crowding { return sweepReadWrite(holds) },
 		v.notAlone)
 }
 
 // crowded judges the locks that applies picks, by a sweep over their holds.
-func (v *view) crowded(ctx context.Context, none string, applies func(*history.Contract) bool,
+func (v *view) crowded(ctx context.Context, kind, none string, applies func(*history.Contract) bool,
 	sweep func([]hold, *history.Contract) []crowding, tell func(*lockView, crowding) Finding) Result {
 	var rs []*ruling
 	for i := range v.locks {
@@ -55,6 +55,9 @@ func (v *view) crowded(ctx context.Context, none string, applies func(*history.C
 		}
 		v.discipline(l, r)
 		r.conclude(len(holds) < 2)
+		if strictLock(l) {
+			v.settleOpen(ctx, l, r, kind, isAcquire)
+		}
 		rs = append(rs, r)
 	}
 	if len(rs) == 0 {
@@ -80,7 +83,7 @@ func (r *ruling) conclude(tooFew bool) {
 // countable returns the certain holds of l: what the answers prove, or with leases the times in which they were in
 // force. A session counts while nothing had touched it.
 func (v *view) countable(l *lockView, r *ruling) []hold {
-	if e := l.contract.Expiry; e != history.Lease && e != history.Session {
+	if strictLock(l) {
 		n := l.holds()
 		if n.open > 0 {
 			r.complete, r.why = false, n.openWords()
@@ -96,6 +99,11 @@ func (v *view) countable(l *lockView, r *ruling) []hold {
 		}
 	}
 	return out
+}
+
+// strictLock says whether l's grants do not end by themselves.
+func strictLock(l *lockView) bool {
+	return l.contract.Expiry != history.Lease && l.contract.Expiry != history.Session
 }
 
 // certainTimes are those in which t certainly held.
@@ -127,7 +135,7 @@ func (n *normaliser) openWords() string {
 
 // discipline adds the second grants to an owner that holds, of a lock that can't be entered twice.
 func (v *view) discipline(l *lockView, r *ruling) {
-	if e := l.contract.Expiry; e == history.Lease || e == history.Session || l.contract.Reentry > 0 {
+	if !strictLock(l) || l.contract.Reentry > 0 {
 		return
 	}
 	for _, b := range l.holds().breaches {

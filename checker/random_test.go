@@ -320,6 +320,12 @@ func (d *dice) contract() history.Contract {
 
 // history turns operations into events. Each acquire begins a grant, but the owner is what counts.
 func (d *dice) history(ops []small) *history.History {
+	h, _ := d.events(ops)
+	return h
+}
+
+// events also returns which operation each event is of.
+func (d *dice) events(ops []small) (*history.History, []int) {
 	h := &history.History{Header: history.Header{Locks: []history.Lock{{Name: "L", Contract: d.contract()}}}}
 	type event struct {
 		op   history.Op
@@ -357,9 +363,11 @@ func (d *dice) history(ops []small) *history.History {
 		}
 		return a.rank < b.rank
 	})
+	which := make([]int, len(es))
 	for i, e := range es {
 		e.op.Index = i
+		which[i] = e.n
 		h.Ops = append(h.Ops, e.op)
 	}
-	return h
+	return h, which
 }

@@ -27,7 +27,7 @@ func judgeReentrancy(ctx context.Context, v *view) Result {
 func reentrancyOf(v *view, l *lockView) *ruling {
 	r := newRuling()
 	r.engine = "sweep"
-	if e := l.contract.Expiry; e == history.Lease || e == history.Session {
+	if !strictLock(l) {
 		r.verdict, r.why = NotApplicable, "re-entry is judged of locks without expiry alone"
 		return r
 	}

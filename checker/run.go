@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -12,8 +13,13 @@ import (
 
 // Options bound what a result carries.
 type Options struct {
-	MaxFindings int // kept of each property, the earliest first; 0: DefaultFindings
+	MaxFindings    int // kept of each property, the earliest first; 0: DefaultFindings
+	Configurations int // of the general engine at a time; 0: DefaultConfigurations
+	Memory         int // bytes that judging may take beyond the history, by its own count; 0: no limit
 }
+
+// DefaultConfigurations is how many configurations the general engine keeps at a time before it gives up.
+const DefaultConfigurations = 65_536
 
 // DefaultFindings is how many findings of a property are kept; Result.Count has the number of all.
 const DefaultFindings = 50
@@ -22,7 +28,7 @@ const DefaultFindings = 50
 // checker that fails or panics is inconclusive and says why, and leaves the other verdicts as they are. So is every
 // property of a history that breaks the rules of recording.
 func Run(ctx context.Context, h *history.History, checkers []Checker, opt Options) []Result {
-	v, err := newView(h)
+	v, err := opt.view(h)
 	results := make([]Result, len(checkers))
 	var wg sync.WaitGroup
 	for i, c := range checkers {
@@ -33,6 +39,19 @@ func Run(ctx context.Context, h *history.History, checkers []Checker, opt Option
 	}
 	wg.Wait()
 	return results
+}
+
+// view makes what the checkers look at, unless that alone would take too much memory.
+func (opt Options) view(h *history.History) (*view, error) {
+	if need := viewBytes(h); opt.Memory > 0 && need > opt.Memory {
+		return nil, fmt.Errorf("judging needs about %d MiB of memory beyond the history, over the limit of %d MiB", need>>20, opt.Memory>>20)
+	}
+	v, err := newView(h)
+	if err == nil {
+		v.budget.bytes = opt.Memory
+		v.budget.configs = cmp.Or(opt.Configurations, v.budget.configs)
+	}
+	return v, err
 }
 
 // seer is a checker that can use a view made for all of them.

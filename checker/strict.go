@@ -1,12 +1,13 @@
 package checker
 
 import (
+	"context"
 	"fmt"
 )
 
 // strictExclusion judges a lock whose grants do not end by themselves: linearizability of an owner-aware mutex, by
 // comparing certain holds.
-func strictExclusion(v *view, l *lockView) *ruling {
+func strictExclusion(ctx context.Context, v *view, l *lockView) *ruling {
 	r := newRuling()
 	r.engine = "sweep"
 	r.kinds = map[string]Verdict{DoubleGrant: Held, StaleHolder: NotApplicable}
@@ -21,6 +22,9 @@ func strictExclusion(v *view, l *lockView) *ruling {
 		r.add(v.overlap(l, c))
 	}
 	r.settle(n)
+	v.settleOpen(ctx, l, r, DoubleGrant, isAcquire)
+	r.numbers["double_grants"] = max(r.numbers["double_grants"], float64(bit(r.verdict == Violated)))
+	r.kinds[DoubleGrant] = r.verdict
 	return r
 }
 
@@ -37,7 +41,6 @@ func (r *ruling) settle(n *normaliser) {
 	case r.numbers["holds"] < 2:
 		r.verdict, r.why = Inconclusive, "there were no two holds to compare"
 	}
-	r.kinds[DoubleGrant] = r.verdict
 	if n.open > 0 {
 		r.complete = false
 		if r.why == "" {

@@ -65,6 +65,7 @@ type view struct {
 	stalls  []stall
 	phases  map[string]time.Duration
 	end     time.Duration // time of the last event
+	budget  budget        // of the general engine
 }
 
 // lockView is all that concerns one lock.
@@ -76,6 +77,9 @@ type lockView struct {
 
 	holds   func() *normaliser // of a lock without expiry; made when first asked for
 	tenures func() []tenure    // the certain grants, in the order of their replies; made when first asked for
+
+	once   sync.Once
+	second second // what the general engine said; see lockView.engine
 }
 
 // resourceView is all that concerns one guarded resource.
@@ -119,6 +123,7 @@ func newView(h *history.History) (*view, error) {
 	b.group()
 	v.faults = faultWindows(h, v.end)
 	v.stalls = stalls(h, v.faults)
+	v.budget = budget{configs: DefaultConfigurations}
 	for i := range v.locks {
 		l := &v.locks[i]
 		l.holds = sync.OnceValue(func() *normaliser { return normalise(v, v.owners(l), l.contract.Reentry) })
