@@ -48,11 +48,11 @@ bench: need ## the harness's own speed and cost, as ratios where that says more
 	$(GO) test -count=1 -timeout 20m -run xxx -bench . -benchtime 3s ./bench
 
 fuzz: ## each decoder for FUZZTIME (default 30s)
-	$(GO) test -run xxx -fuzz FuzzReadJSONL -fuzztime $(FUZZTIME) ./history
-	$(GO) test -run xxx -fuzz FuzzLoad -fuzztime $(FUZZTIME) ./scenarios
-	$(GO) test -run xxx -fuzz FuzzSetting -fuzztime $(FUZZTIME) ./scenarios
-	$(GO) test -run xxx -fuzz FuzzMessage -fuzztime $(FUZZTIME) ./clients
-	$(GO) test -run xxx -fuzz FuzzServe -fuzztime $(FUZZTIME) ./clients
+	$(GO) test -run xxx -fuzz FuzzReadJSONL -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./history
+	$(GO) test -run xxx -fuzz FuzzLoad -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./scenarios
+	$(GO) test -run xxx -fuzz FuzzSetting -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./scenarios
+	$(GO) test -run xxx -fuzz FuzzMessage -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./clients
+	$(GO) test -run xxx -fuzz FuzzServe -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./clients
 
 cross: ## build for every platform
 	for p in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/locktest; echo "$$p builds"; done

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/locktest/locktest/checker"
+	"github.com/locktest/locktest/cluster/process"
 	"github.com/locktest/locktest/history"
 	"github.com/locktest/locktest/scenarios"
 	"github.com/locktest/locktest/workloads"
@@ -43,6 +44,7 @@ func lockNames() map[string]scenarios.LockName {
 			for option, values := range l.Service().Options {
 				n.ServerOptions[option] = scenarios.OptionName{Values: values}
 			}
+			n.ServerOptions[process.BasePort] = scenarios.OptionName{About: "n1 listens on this port, n2 on the next, …; free ports unless said otherwise"}
 		}
 		names[l.Name] = n
 	}

@@ -32,9 +32,6 @@ type ResolveOptions struct {
 // Resolve turns a scenario into a plan: names into values, powers checked, the schedule laid out. Nothing is started. Its
 // error is about the environment (*cluster.Error) or about a power that this cluster or these clients don't have.
 func Resolve(s *scenarios.Scenario, source []byte, o ResolveOptions) (*runner.Plan, error) {
-	if s.Lock.Use == "" {
-		return nil, fmt.Errorf("%s names no lock: give one by --lock", s.File)
-	}
 	lock, ok := Find(s.Lock.Use)
 	if !ok {
 		return nil, fmt.Errorf("there is no lock %s", s.Lock.Use)

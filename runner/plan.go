@@ -52,8 +52,7 @@ type Plan struct {
 
 // Site is where a run's servers live.
 type Site struct {
-	Dir     string // for data, removed at the end
-	Logs    string // kept
+	Logs    string // the folder of their logs, which are kept
 	Spawner *proc.Spawner
 	Log     *slog.Logger
 }

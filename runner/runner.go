@@ -103,39 +103,23 @@ func (r *run) execute(ctx context.Context) (err error) {
 	return r.record(ctx)
 }
 
+// startCluster makes the nodes, asks each fault whether it can be brought about on them, and starts nodes and links.
 func (r *run) startCluster(ctx context.Context) (err error) {
-	data, err := os.MkdirTemp("", "locktest-"+r.store.id+"-")
+	r.cluster, err = r.plan.Cluster(Site{Logs: r.store.path(LogsDir), Spawner: r.spawner, Log: r.log})
 	if err != nil {
+		return fmt.Errorf("make cluster: %w", err)
+	}
+	if err := r.plan.check(nemesis.Env{Nodes: r.cluster.Nodes(), Clients: &fleet{plan: r.plan, order: r.plan.clients()}}); err != nil {
+		return err
+	}
+	if err := r.cluster.Start(ctx); err != nil {
 		return fmt.Errorf("start cluster: %w", err)
 	}
-	if err := os.Chmod(data, 0o755); err != nil { // servers may run as somebody else
-		return fmt.Errorf("start cluster: %w", err)
+	if r.network, err = r.plan.Network(r.cluster.Nodes(), r.plan.clients(), r.plan.Scenario.Run.Seed, r.log); err != nil {
+		return errors.Join(fmt.Errorf("start links: %w", err), r.cluster.Close())
 	}
-	r.cluster, err = r.plan.Cluster(Site{Dir: data, Logs: r.store.path(LogsDir), Spawner: r.spawner, Log: r.log})
-	if err == nil {
-		err = r.plan.check(nemesis.Env{Nodes: r.cluster.Nodes(), Clients: &fleet{plan: r.plan, order: r.plan.clients()}})
-	}
-	if err == nil {
-		err = r.cluster.Start(ctx)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("start cluster: %w", err), os.RemoveAll(data))
-	}
-	r.network, err = r.plan.Network(r.cluster.Nodes(), r.plan.clients(), r.plan.Scenario.Run.Seed, r.log)
-	if err != nil {
-		return errors.Join(fmt.Errorf("start links: %w", err), r.cluster.Close(), os.RemoveAll(data))
-	}
-	r.cluster = cleaning{r.cluster, data}
 	return nil
 }
-
-// cleaning removes a cluster's data after its end.
-type cleaning struct {
-	cluster.Cluster
-	dir string
-}
-
-func (c cleaning) Close() error { return errors.Join(c.Cluster.Close(), os.RemoveAll(c.dir)) }
 
 func (r *run) describe() string {
 	if r.cluster == nil {

@@ -70,8 +70,12 @@ func (w *Worker) Drain(ctx context.Context, wait time.Duration) error {
 // once is one acquire and all that follows from it.
 func (w *Worker) once(ctx context.Context, lock string, wait time.Duration, section func(context.Context, *Section) error) error {
 	h, err := w.acquire(ctx, lock, wait)
-	if h == nil || err != nil {
+	if err != nil {
 		return err
+	}
+	if h == nil {
+		sleep(ctx, Range{refusedPause / 2, refusedPause}.draw(w.rand)) // who was refused at once would ask at once
+		return nil
 	}
 	err = section(ctx, &Section{worker: w, hold: h})
 	if err == nil {
@@ -113,10 +117,11 @@ func (w *Worker) acquire(ctx context.Context, lock string, wait time.Duration) (
 	return h, nil
 }
 
-// Pauses between two tries to get a definite answer.
+// Pauses between two tries to get a definite answer, and after a refusal.
 const (
-	firstRetry = 20 * time.Millisecond
-	lastRetry  = 320 * time.Millisecond
+	refusedPause = 10 * time.Millisecond
+	firstRetry   = 20 * time.Millisecond
+	lastRetry    = 320 * time.Millisecond
 )
 
 // release asks until the answer is definite, or until a lease must have ended long ago.

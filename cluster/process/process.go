@@ -176,9 +176,8 @@ func (c *Cluster) prepare(ctx context.Context) error {
 	if c.ports, err = ports.New(host); err != nil {
 		return err
 	}
-	c.version, err = c.o.Service.Version(ctx, c.binary)
-	if err != nil {
-		return err
+	if c.version, err = c.o.Service.Version(ctx, c.binary); err != nil {
+		return &cluster.Error{Code: cluster.CodeServerDied, Message: c.binary + " doesn't tell its version", Err: err, Fix: c.o.Service.Hint}
 	}
 	logs := c.dir
 	if c.o.LogDir != "" {

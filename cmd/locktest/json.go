@@ -31,7 +31,7 @@ func (a *app) document(outcomes []*runner.Outcome) error {
 
 // documentOf prints an error after which there is no result.
 func (a *app) documentOf(err error, status int) {
-	p := reports.Explain(err)
+	p := reports.Explain(explain(err))
 	a.print(documents{Schema: "locktest.results/1", Exit: status, Runs: []*reports.Document{},
 		Error: &reports.DocumentError{Code: p.Code, Message: p.Message, Details: p.Details, Fix: p.Fix}})
 }

@@ -19,6 +19,7 @@ type choice struct {
 	budget string
 	sets   []string
 	strict bool
+	lock   bool // each scenario has to have one
 }
 
 func (c *choice) flags(cmd *cobra.Command) {
@@ -76,9 +77,13 @@ func (a *app) load(files []string, c *choice) ([]loaded, error) {
 			}
 			s, found := scenarios.Load(file, source, names, settings...)
 			problems = append(problems, found...)
+			if c.lock && s != nil && s.Lock.Use == "" {
+				problems = append(problems, scenarios.NoLock(s, source))
+			}
 			all = append(all, loaded{s, source})
 		}
 	}
+	problems = problems.Unique()
 	if len(problems) > 0 && !a.quiet {
 		scenarios.Render(a.stderr, problems, a.colored(a.stderr))
 	}

@@ -125,9 +125,41 @@ func (a *app) fail(err error) int {
 		return status
 	}
 	if !errors.As(err, new(told)) {
-		reports.WriteError(a.stderr, err, a.style(a.stderr))
+		reports.WriteError(a.stderr, explain(err), a.style(a.stderr))
 	}
 	return status
+}
+
+// explained is an error with what a person needs beside its message.
+type explained struct {
+	error
+	code string
+	fix  []string
+}
+
+func (e explained) Unwrap() error { return e.error }
+
+// Tell is how the error is told to people.
+func (e explained) Tell() (code, message string, details, fix []string) {
+	return e.code, e.Error(), nil, e.fix
+}
+
+// explain adds what the command knows about errors of packages that don't know the command.
+func explain(err error) error {
+	var missing *scenarios.NotFound
+	switch {
+	case errors.As(err, &missing):
+		fix := []string{"locktest list scenarios"}
+		if missing.Suggest != "" {
+			fix = []string{"did you mean " + missing.Suggest + "?"}
+		}
+		return explained{err, "", fix}
+	case errors.Is(err, history.ErrFormat):
+		return explained{err, catalog.CodeHistory, nil}
+	case errors.As(err, new(usage)):
+		return explained{err, "", []string{"locktest help"}}
+	}
+	return err
 }
 
 // statusOf is the exit status of a command that could not do what it was asked for.

@@ -20,6 +20,7 @@ import (
 	"github.com/locktest/locktest/catalog"
 	"github.com/locktest/locktest/reports"
 	"github.com/locktest/locktest/runner"
+	"github.com/locktest/locktest/scenarios"
 )
 
 // runFlags are those of `run` alone.
@@ -66,12 +67,16 @@ func (a *app) run(ctx context.Context, files []string, f *runFlags) error {
 	if f.crossCheck != "on" && f.crossCheck != "off" {
 		return usage{fmt.Errorf("--cross-check %s: expected on or off", f.crossCheck)}
 	}
+	f.lock = true
 	all, err := a.load(files, &f.choice)
 	if err != nil {
 		return err
 	}
 	plans := make([]*runner.Plan, len(all))
+	repeats := make([]scenarios.Run, len(all))
 	for i, l := range all {
+		repeats[i] = l.scenario.Run
+		l.scenario.Run.Repeat, l.scenario.Run.Budget = 1, 0 // of the command: each run's own file says once
 		if plans[i], err = catalog.Resolve(l.scenario, l.source, catalog.ResolveOptions{Seed: drawSeed(), CrossCheck: f.crossCheck == "on", Self: catalog.Self()}); err != nil {
 			return err
 		}
@@ -83,7 +88,7 @@ func (a *app) run(ctx context.Context, files []string, f *runFlags) error {
 	defer done()
 	var outcomes []*runner.Outcome
 	for i, plan := range plans {
-		outcomes = append(outcomes, a.repeat(ctx, all[i], plan, f)...)
+		outcomes = append(outcomes, a.repeat(ctx, all[i], plan, repeats[i], f)...)
 		if ctx.Err() != nil {
 			break
 		}
@@ -99,10 +104,10 @@ func drawSeed() uint64 {
 }
 
 // repeat runs one scenario as often as asked for, with seeds that count up, until a run isn't as expected.
-func (a *app) repeat(ctx context.Context, l loaded, plan *runner.Plan, f *runFlags) []*runner.Outcome {
+func (a *app) repeat(ctx context.Context, l loaded, plan *runner.Plan, r scenarios.Run, f *runFlags) []*runner.Outcome {
 	var outcomes []*runner.Outcome
 	began := time.Now()
-	r := plan.Scenario.Run
+	first := plan.Scenario.Run.Seed
 	for i := range max(1, r.Repeat) {
 		if i > 0 {
 			if r.Budget > 0 && time.Since(began) > r.Budget {
@@ -110,7 +115,7 @@ func (a *app) repeat(ctx context.Context, l loaded, plan *runner.Plan, f *runFla
 				break
 			}
 			next := *plan.Scenario
-			next.Run.Seed = r.Seed + uint64(i)
+			next.Run.Seed = first + uint64(i)
 			var err error
 			if plan, err = catalog.Resolve(&next, l.source, catalog.ResolveOptions{CrossCheck: f.crossCheck == "on", Self: catalog.Self()}); err != nil {
 				return append(outcomes, &runner.Outcome{Scenario: &next, Err: err})
@@ -193,19 +198,7 @@ func (a *app) file(path string, o *runner.Outcome, r reports.Reporter) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(safely(r)(f, o), f.Close())
-}
-
-// safely turns a panic of a report into an error: a report can't change what a run found.
-func safely(r reports.Reporter) reports.Reporter {
-	return func(w io.Writer, o *runner.Outcome) (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("the report failed: %v", p)
-			}
-		}()
-		return r(w, o)
-	}
+	return errors.Join(reports.Safely(r)(f, o), f.Close())
 }
 
 // tell prints the result of one run.
@@ -215,7 +208,7 @@ func (a *app) tell(o *runner.Outcome) {
 		if a.quiet {
 			r = reports.Verdict(a.style(a.stdout))
 		}
-		if err := safely(r)(a.stdout, o); err != nil {
+		if err := reports.Safely(r)(a.stdout, o); err != nil {
 			fmt.Fprintf(a.stderr, "locktest: %v\n", err)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -358,78 +357,4 @@ func oneAtATime(t *testing.T, b *bench) {
 	if grants.Load() != 40 {
 		t.Errorf("%d grants, want 40", grants.Load())
 	}
-}
-
-// gate cuts a client's connections: what is written is swallowed, and nothing comes back.
-type gate struct{ shut atomic.Bool }
-
-func (g *gate) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	c, err := new(net.Dialer).DialContext(ctx, network, addr)
-	if err != nil {
-		return nil, err
-	}
-	return &gated{c, g}, nil
-}
-
-type gated struct {
-	net.Conn
-	gate *gate
-}
-
-func (c *gated) Write(b []byte) (int, error) {
-	if c.gate.shut.Load() {
-		return len(b), nil
-	}
-	return c.Conn.Write(b)
-}
-
-func unreachable(t *testing.T, b *bench) {
-	if len(b.kit.Addrs) == 0 {
-		return
-	}
-	c := b.user("c1")
-	b.release(b.acquire(c, 0)) // connected
-	c.gate.shut.Store(true)
-	l, err := c.Acquire(b.context(), b.request(0))
-	if err == nil || errors.Is(err, locks.ErrHeld) || errors.Is(err, locks.ErrUnavailable) {
-		t.Errorf("acquire without a reply: %v, want an indefinite error", err)
-	}
-	if l == nil {
-		t.Error("acquire without a reply: no handle to clean up by")
-	}
-}
-
-func unknownAcquire(t *testing.T, b *bench) {
-	if len(b.kit.Addrs) == 0 {
-		return
-	}
-	c := b.user("c1")
-	b.release(b.acquire(c, 0))
-	c.gate.shut.Store(true)
-	l, err := c.Acquire(b.context(), b.request(0))
-	if l == nil || locks.Definite(err) {
-		t.Fatalf("acquire without a reply: %v, %v", l, err)
-	}
-	c.gate.shut.Store(false)
-	if err := l.Release(b.context()); err != nil && !errors.Is(err, locks.ErrNotHeld) {
-		t.Errorf("clean-up: %v, want a definite answer", err)
-	}
-	b.release(b.acquire(b.user("c2"), 0))
-}
-
-func releaseAgain(t *testing.T, b *bench) {
-	if len(b.kit.Addrs) == 0 {
-		return
-	}
-	c := b.user("c1")
-	l := b.acquire(c, 0)
-	c.gate.shut.Store(true)
-	if err := l.Release(b.context()); err == nil || errors.Is(err, locks.ErrNotHeld) {
-		t.Errorf("release without a reply: %v, want an indefinite error", err)
-	}
-	c.gate.shut.Store(false)
-	if err := l.Release(b.context()); err != nil && !errors.Is(err, locks.ErrNotHeld) {
-		t.Errorf("release again: %v", err)
-	}
-	b.release(b.acquire(b.user("c2"), 0))
 }
