@@ -124,7 +124,7 @@ func (c *Cluster) prepare(ctx context.Context) error {
 	if c.ports, err = ports.New(host); err != nil {
 		return err
 	}
-	c.dir, err = os.MkdirTemp("", "locktest-")
+	c.dir, err = os.MkdirTemp("", "locktest-embedded-")
 	return err
 }
 

@@ -167,7 +167,10 @@ func (c *Cluster) prepare(ctx context.Context) error {
 	}
 	c.started = true
 	var err error
-	if c.dir, err = os.MkdirTemp("", "locktest-"); err != nil {
+	if c.dir, err = os.MkdirTemp("", proc.TempPrefix); err != nil {
+		return err
+	}
+	if err := c.o.Spawner.RemoveLater(c.dir); err != nil {
 		return err
 	}
 	if err := os.Chmod(c.dir, 0o755); err != nil { // a server may run as another user

@@ -4,6 +4,7 @@ package proc_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -65,6 +66,11 @@ wait`
 func playHarness(dir string) {
 	s, err := proc.NewSpawner(proc.Options{Supervisor: supervisor()})
 	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	data := filepath.Join(dir, proc.TempPrefix+"data", "n1")
+	if err := errors.Join(os.MkdirAll(data, 0o755), s.RemoveLater(filepath.Dir(data))); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}

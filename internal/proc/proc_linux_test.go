@@ -46,6 +46,9 @@ func TestKilledHarnessLeavesNothing(t *testing.T) {
 	eventually(t, 2*time.Second, "every process of the killed harness is gone", func() bool { return gone(pids...) })
 	cmd.Wait()
 	eventually(t, 10*time.Second, "the supervisor is gone", func() bool { return len(supervisors()) == 0 })
+	if exists(filepath.Join(dir, proc.TempPrefix+"data")) {
+		t.Error("the harness's temporary folder is left")
+	}
 }
 
 // supervisors are those of this test binary that run now.
@@ -312,6 +315,34 @@ func TestOwnerNamesWhoListens(t *testing.T) {
 	p := start(t, s, proc.Command{Path: "/bin/sleep", Args: []string{"1000"}})
 	if listens, known := p.Listens(port); listens || !known {
 		t.Errorf("sleep listens: %v, known: %v", listens, known)
+	}
+}
+
+func TestRemoveLater(t *testing.T) {
+	s := newSpawner(t)
+	dir := filepath.Join(t.TempDir(), proc.TempPrefix+"x")
+	other := filepath.Join(t.TempDir(), "precious")
+	for _, d := range []string{dir, other} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.RemoveLater(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{other, proc.TempPrefix + "relative", "/", ""} {
+		if err := s.RemoveLater(d); err == nil {
+			t.Errorf("%q would have been removed", d)
+		}
+	}
+	if !exists(dir) {
+		t.Error("removed before its time")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if exists(dir) || !exists(other) {
+		t.Errorf("after Close: ours is there: %v, the other: %v", exists(dir), exists(other))
 	}
 }
 

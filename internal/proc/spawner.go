@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,6 +42,7 @@ type Spawner struct {
 	mu     sync.Mutex
 	closed bool
 	alive  map[*Process]struct{}
+	dirs   []string
 }
 
 // markName is the environment variable by which processes of a Spawner are found again, whatever became of their parents.
@@ -89,6 +92,19 @@ func (s *Spawner) Start(c Command) (*Process, error) {
 	return p, nil
 }
 
+// RemoveLater removes a folder once all processes are gone: Close does, or the supervisor of a killed harness. Its name has to
+// begin with TempPrefix, so that no mistake removes anything else.
+func (s *Spawner) RemoveLater(dir string) error {
+	if err := checkTemp(dir); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dirs = append(s.dirs, dir)
+	s.super.say(s.log, wordDir, dir)
+	return nil
+}
+
 // Close kills every process that still runs, ends the supervisor and returns once all are gone. It may be called twice.
 func (s *Spawner) Close() error {
 	s.mu.Lock()
@@ -97,6 +113,7 @@ func (s *Spawner) Close() error {
 		return nil
 	}
 	s.closed = true
+	dirs := s.dirs
 	left := make([]*Process, 0, len(s.alive))
 	for p := range s.alive {
 		left = append(left, p)
@@ -112,6 +129,7 @@ func (s *Spawner) Close() error {
 	errs = append(errs, sweep(ctx, hunt{mark: s.mark}))
 	close(s.end)
 	s.gone.Wait()
+	errs = append(errs, removeAll(dirs))
 	if s.super != nil {
 		errs = append(errs, s.super.close())
 	}
@@ -201,6 +219,24 @@ func (s *Spawner) forget(p *Process) {
 	s.mu.Lock()
 	delete(s.alive, p)
 	s.mu.Unlock()
+}
+
+// TempPrefix begins the names of folders that may be removed.
+const TempPrefix = "locktest-"
+
+func checkTemp(dir string) error {
+	if !filepath.IsAbs(dir) || !strings.HasPrefix(filepath.Base(dir), TempPrefix) || strings.ContainsAny(dir, "\n\r") {
+		return fmt.Errorf("remove %s: its name doesn't begin with %s, or isn't a whole path", dir, TempPrefix)
+	}
+	return nil
+}
+
+func removeAll(dirs []string) error {
+	var errs []error
+	for _, d := range dirs {
+		errs = append(errs, os.RemoveAll(d))
+	}
+	return errors.Join(errs...)
 }
 
 func closeAll(files []*os.File) {

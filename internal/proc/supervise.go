@@ -23,6 +23,7 @@ const (
 	wordMark  = "mark" // mark NAME=VALUE
 	wordAdd   = "+"    // + PID START
 	wordGone  = "-"    // - PID START
+	wordDir   = "dir"  // dir PATH: to be removed in the end
 	wordEnd   = "end"
 )
 
@@ -38,7 +39,7 @@ func Supervise(in io.Reader, out io.Writer) (status int) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if err := sweep(ctx, w.hunt); err != nil {
+	if err := errors.Join(sweep(ctx, w.hunt), removeAll(w.dirs)); err != nil {
 		return 1
 	}
 	return 0
@@ -47,6 +48,7 @@ func Supervise(in io.Reader, out io.Writer) (status int) {
 // watch is what a supervisor knows.
 type watch struct {
 	hunt hunt
+	dirs []string
 }
 
 // lookStep is how often the supervisor notes the descendants of what it watches over.
@@ -78,8 +80,14 @@ func (w *watch) follow(in io.Reader) bool {
 
 func (w *watch) hear(line string) {
 	word, rest, _ := strings.Cut(line, " ")
-	if word == wordMark {
+	switch word {
+	case wordMark:
 		w.hunt.mark = rest
+		return
+	case wordDir:
+		if checkTemp(rest) == nil {
+			w.dirs = append(w.dirs, rest)
+		}
 		return
 	}
 	number, start, _ := strings.Cut(rest, " ")
@@ -176,6 +184,10 @@ func awaitWord(r *os.File) error {
 
 // tell never fails a start: without its supervisor the harness still has the death signal.
 func (s *supervisor) tell(log *slog.Logger, word string, id identity) {
+	s.say(log, word, id.pid, id.start)
+}
+
+func (s *supervisor) say(log *slog.Logger, words ...any) {
 	if s == nil {
 		return
 	}
@@ -184,7 +196,7 @@ func (s *supervisor) tell(log *slog.Logger, word string, id identity) {
 	if s.broken {
 		return
 	}
-	if _, err := fmt.Fprintln(s.pipe, word, id.pid, id.start); err != nil {
+	if _, err := fmt.Fprintln(s.pipe, words...); err != nil {
 		s.broken = true
 		log.Warn("the supervisor is gone: a killed harness may leave processes behind", "error", err)
 	}
