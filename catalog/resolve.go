@@ -36,6 +36,9 @@ func Resolve(s *scenarios.Scenario, source []byte, o ResolveOptions) (*runner.Pl
 	if !ok {
 		return nil, fmt.Errorf("there is no lock %s", s.Lock.Use)
 	}
+	if s.Clients.Threads > 1 {
+		return nil, &cluster.Error{Code: CodePower, Message: fmt.Sprintf("clients.threads is %d: clients have one thread each", s.Clients.Threads), Fix: []string{"leave clients.threads out, and raise clients.count"}}
+	}
 	provider, err := lock.New(s.Lock.Options)
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", lock.Name, err)
@@ -66,7 +69,7 @@ func workload(name string) workloads.Workload {
 
 func config(s *scenarios.Scenario) workloads.Config {
 	w := s.Workload
-	return workloads.Config{Locks: lockNamesOf(w.Locks), TTL: s.Lock.TTL, Wait: w.Wait, Hold: workloads.Range(w.Hold), Think: workloads.Range(w.Think), Extend: w.Extend,
+	return workloads.Config{Locks: lockNamesOf(w.Locks), TTL: s.Lock.TTL, Wait: w.Wait, Hold: workloads.Range(w.Hold), Think: workloads.Range(w.Think), Extend: w.Extend, Fail: w.Fail,
 		Mode: s.Lock.Mode, Permits: s.Lock.Permits}
 }
 

@@ -67,6 +67,12 @@ func (s *Section) Hold(ctx context.Context, d time.Duration) (bool, error) {
 // HoldTime draws how long to hold.
 func (s *Section) HoldTime() time.Duration { return s.worker.config.Hold.draw(s.worker.rand) }
 
+// raises draws whether the section ends in an error of its own before it wrote. The lock is released all the same.
+func (s *Section) raises() bool {
+	w := s.worker
+	return w.config.Fail > 0 && w.rand.Float64() < w.config.Fail
+}
+
 func (s *Section) resource() *Resource { return s.worker.shared.Resources[s.hold.lock] }
 
 // keep waits for d, unless the lock is lost before.
@@ -156,7 +162,7 @@ func readHoldWrite(ctx context.Context, s *Section, next func(n, grant int64) in
 		return nil
 	}
 	held, err := s.Hold(ctx, s.HoldTime())
-	if !held || err != nil {
+	if !held || err != nil || s.raises() {
 		return err
 	}
 	_, err = s.Write(ctx, version, next(n, int64(s.hold.grant)))

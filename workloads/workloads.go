@@ -29,6 +29,7 @@ type Config struct {
 	Wait    time.Duration // how long an acquire may block
 	Hold    Range
 	Think   Range         // between a release and the next acquire
+	Fail    float64       // share of sections that raise an error before they write, 0 to 1
 	Extend  time.Duration // between two extends while holding; 0: never
 	Mode    string
 	Permits int

@@ -140,6 +140,19 @@ func TestWorkerRecordsWhatIsKnown(t *testing.T) {
 	}
 }
 
+// A section that raises an error writes nothing, and its lock is released.
+func TestFail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, lease, history.ChecksToken)
+		c := &script{answers: []answer{say(clients.OK), say(clients.OK)}}
+		w := workloads.NewWorker(c, workloads.Counter{}, workloads.Config{Locks: []string{"orders"}, TTL: time.Second, Fail: 1}, s.shared, rand.New(rand.NewPCG(1, 1)))
+		w.Run(t.Context(), make(chan struct{})) // ends with the script
+		if got := strings.Join(c.asked[:2], ", "); got != "acquire 1, release 1" {
+			t.Errorf("asked %s", got)
+		}
+	})
+}
+
 func TestResource(t *testing.T) {
 	for check, want := range map[string][]bool{
 		history.IgnoresToken:  {true, true, true, true},
