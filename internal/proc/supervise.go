@@ -92,7 +92,7 @@ func (w *watch) hear(line string) {
 	}
 	number, start, _ := strings.Cut(rest, " ")
 	pid, err := strconv.Atoi(number)
-	if err != nil {
+	if err != nil || pid <= 1 { // never init, nor a group
 		return
 	}
 	switch word {
