@@ -11,9 +11,9 @@ import (
 
 // LOCKTEST_FUZZ is how many histories are drawn for each model, LOCKTEST_SEED where that begins.
 func fuzzCount(t *testing.T) (n int, seed uint64) {
-	n, seed = 20_000, 1
+	n, seed = 5_000, 1
 	if testing.Short() {
-		n = 2_000
+		n = 1_000
 	}
 	if s := os.Getenv("LOCKTEST_FUZZ"); s != "" {
 		var err error

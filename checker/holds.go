@@ -14,6 +14,7 @@ type hold struct {
 	permits        int32
 	float          bool // the acquire is unknown and its release was answered OK: of no length, somewhere in [ri, rc]
 	shared         bool
+	told           bool // it ended when its owner was told, at rel, that it does not hold
 	token          uint64
 }
 
@@ -170,11 +171,12 @@ func (n *normaliser) breach(kind string, ids []int32) {
 	n.breaches = append(n.breaches, breach{kind, slices.Clone(ids), n.v.ops[ids[len(ids)-1]].ret})
 }
 
-// lose records that the owner of h was told at the last of ids that it does not hold. Until it asked, it did.
+// lose records that the owner of h was told at the last of ids that it does not hold. Until then it did: nothing but
+// its own release ends a hold without expiry.
 func (n *normaliser) lose(h hold, ids []int32) {
 	n.breach(lostLock, ids)
-	h.rel = ids[len(ids)-1]
-	h.ri, h.rc = n.v.ops[h.rel].call, n.v.ops[h.rel].ret
+	h.rel, h.told = ids[len(ids)-1], true
+	h.ri, h.rc = n.v.ops[h.rel].ret, n.v.ops[h.rel].ret
 	n.holds = append(n.holds, h)
 }
 

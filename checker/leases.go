@@ -20,6 +20,9 @@ func leaseExclusion(ctx context.Context, v *view, l *lockView) *ruling {
 	e.r.engine = "sweep"
 	e.r.kinds = map[string]Verdict{}
 	ts := l.tenures()
+	if l.contract.Expiry == history.Lease && !slices.ContainsFunc(ts, func(t tenure) bool { return t.known }) && !l.contract.Background {
+		return provedExclusion(v, l, ts)
+	}
 	for i := range ts {
 		if i%1024 == 0 && ctx.Err() != nil {
 			break

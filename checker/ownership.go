@@ -107,6 +107,9 @@ func leaseOwnership(v *view, l *lockView, r *ruling) {
 	for i := range ts {
 		j.grant(&ts[i])
 	}
+	for _, g := range l.grants {
+		j.unfounded(g)
+	}
 }
 
 type ownerJudge struct {
@@ -147,10 +150,33 @@ func (j *ownerJudge) grant(t *tenure) {
 		}
 		if o.act == release {
 			asked = min(asked, o.call)
-			if freed < 0 && (o.ans == okay || o.ans == gone || o.ans == notHeld) {
-				freed = i
-			}
 		}
+		if freed < 0 && (o.act == release && (o.ans == okay || o.ans == gone) || (o.act == release || o.act == extend) && o.ans == notHeld) {
+			freed = i
+		}
+	}
+}
+
+// unfounded finds an OK to a release or an extend of what was never granted.
+func (j *ownerJudge) unfounded(g int32) {
+	a := j.v.grants[g].acq
+	if a >= 0 && (j.v.ops[a].ans == okay || j.v.ops[a].ans == unknown) {
+		return
+	}
+	for _, i := range j.v.ofGrant(g) {
+		o := &j.v.ops[i]
+		if o.ans != okay || o.act != extend && (o.act != release || !j.l.contract.ReleaseHeld) {
+			continue
+		}
+		f := j.finding(NotTheirs, append(make([]int32, 0, 2), i)...)
+		f.Ops = j.v.events(a, i)
+		what := "released"
+		if o.act == extend {
+			what = "extended"
+		}
+		f.Message = fmt.Sprintf("%s %s %s at %s and was told that it had held it, but it had not been granted it.",
+			j.v.client(o), what, quoted(j.l.name), seconds(o.call))
+		j.r.add(f)
 	}
 }
 
@@ -220,8 +246,12 @@ func (j *ownerJudge) okay(t *tenure, i, freed int32) {
 			kind, what = Resurrected, "extended"
 		}
 		f := j.finding(kind, t.acq, freed, i)
-		f.Message = fmt.Sprintf("%s %s %s at %s and was told that it had held it, although its release had been answered at %s.",
-			j.v.client(o), what, quoted(j.l.name), seconds(o.call), seconds(j.v.ops[freed].ret))
+		before := "its release had been answered"
+		if j.v.ops[freed].ans == notHeld {
+			before = "it had been told that it does not hold it"
+		}
+		f.Message = fmt.Sprintf("%s %s %s at %s and was told that it had held it, although %s at %s.",
+			j.v.client(o), what, quoted(j.l.name), seconds(o.call), before, seconds(j.v.ops[freed].ret))
 		j.r.add(f)
 		return
 	}

@@ -15,6 +15,7 @@ type builder struct {
 	things  names
 	threads map[worker]int32
 	ids     map[int]int32     // grants by their number in the history
+	before  map[int32]int32   // for a grant that no event names, the one that was the newest before it
 	newest  map[seat]int32    // the newest grant of a client's thread on a lock, for ops that name none
 	alive   map[int32][]int32 // grants of a client since it was last killed
 }
@@ -38,7 +39,7 @@ func pair(h *history.History) (*builder, error) {
 	b := &builder{
 		v:    &view{h: h, header: &h.Header, phases: map[string]time.Duration{}},
 		open: map[line]int32{}, orphans: map[line]bool{},
-		threads: map[worker]int32{}, ids: map[int]int32{}, newest: map[seat]int32{}, alive: map[int32][]int32{},
+		threads: map[worker]int32{}, ids: map[int]int32{}, newest: map[seat]int32{}, before: map[int32]int32{}, alive: map[int32][]int32{},
 	}
 	b.v.ops = make([]op, 0, len(h.Ops)/2+1)
 	for i := range h.Ops {
@@ -149,7 +150,25 @@ func (b *builder) complete(i int32, e *history.Op) error {
 	if o.ans != unknown {
 		o.ret = e.Time
 	}
+	b.stepBack(o)
 	return nil
+}
+
+// stepBack makes the grant before it the newest again when an acquire that names none was refused: what its client
+// releases then is what it had before.
+func (b *builder) stepBack(o *op) {
+	if o.act != acquire || o.ans != busy && o.ans != failed {
+		return
+	}
+	at := seat{o.thread, o.lock}
+	before, derived := b.before[o.grant]
+	switch {
+	case !derived || b.newest[at] != o.grant:
+	case before >= 0:
+		b.newest[at] = before
+	default:
+		delete(b.newest, at)
+	}
 }
 
 // answerOf reads how an operation ended. A late grant counts as unknown: the client had given up and holds nothing.
@@ -224,16 +243,20 @@ func (b *builder) grantOf(o *op, e *history.Op) int32 {
 		b.newest[at] = g
 		return g
 	}
+	g, ok := b.newest[at]
 	if o.act == acquire {
-		g := b.newGrant(o, 0)
+		if !ok {
+			g = -1
+		}
+		b.before[int32(len(b.v.grants))] = g
+		g = b.newGrant(o, 0)
 		b.newest[at] = g
 		return g
 	}
-	g, ok := b.newest[at]
 	switch {
 	case o.lock < 0:
 		return -1
-	case !ok && o.act == release: // of what was never asked for
+	case !ok && (o.act == release || o.act == extend): // of what was never asked for
 		g = b.newGrant(o, 0)
 		b.newest[at] = g
 	case !ok:

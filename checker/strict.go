@@ -86,8 +86,11 @@ func (v *view) overlapWords(l *lockView, c clash) string {
 }
 
 func (v *view) releaseWords(h *hold) string {
-	if h.rel < 0 {
+	switch {
+	case h.rel < 0:
 		return "never released it"
+	case h.told:
+		return "was told at " + seconds(h.ri) + " that it does not hold it"
 	}
 	return "did not ask to release it before " + seconds(h.ri)
 }

@@ -1,0 +1,11 @@
+# Long searches of package checker.
+FUZZ ?= 1000000
+SEED ?= 1
+
+.PHONY: fuzz-checker fuzz-checker-quick bench-checker mutate
+
+fuzz-checker: ## FUZZ random histories for each model (default 1 000 000) against Porcupine, from SEED
+	LOCKTEST_FUZZ=$(FUZZ) LOCKTEST_SEED=$(SEED) $(GO) test -count=1 -timeout 0 -v -run AgainstPorcupine ./checker
+
+fuzz-checker-quick: ## the same with 50 000
+	$(MAKE) fuzz-checker FUZZ=50000

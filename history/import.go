@@ -1,0 +1,145 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// Format is a form in which histories come.
+type Format string
+
+// The forms that Import tells apart by how they begin.
+const (
+	FormatJSONL   Format = "jsonl"   // our own
+	FormatText    Format = "text"    // our own short form
+	FormatEDN     Format = "edn"     // Jepsen's and Knossos'
+	FormatAtlasDB Format = "atlasdb" // a JSON array of AtlasDB's Jepsen tests
+	FormatLog     Format = "log"     // one JSON object an operation, as a service can log in production
+)
+
+// Import reads a history in any of the forms. c is what the lock promises, where the form doesn't say: without it no
+// lock can be judged. Errors name the line, or the number of the record.
+func Import(r io.Reader, c Contract) (*History, Format, error) {
+	br := bufio.NewReaderSize(r, 1<<16)
+	start, err := br.Peek(1 << 16)
+	if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
+		return nil, "", err
+	}
+	f := detect(start)
+	var h *History
+	switch f {
+	case FormatJSONL:
+		h, err = ReadJSONL(br)
+	case FormatEDN:
+		h, err = ReadEDN(br, c)
+	case FormatAtlasDB:
+		h, err = ReadAtlasDB(br, c)
+	case FormatLog:
+		h, err = ReadLog(br, c)
+	default:
+		h, err = ParseText(br)
+	}
+	return h, f, err
+}
+
+func detect(start []byte) Format {
+	s := bytes.TrimLeft(start, " \t\r\n")
+	line, _, _ := bytes.Cut(s, []byte("\n"))
+	inner := bytes.TrimLeft(bytes.TrimPrefix(s, []byte("[")), " \t\r\n")
+	switch {
+	case bytes.HasPrefix(inner, []byte("{:")), bytes.HasPrefix(inner, []byte("#")) && bytes.Contains(line, []byte(":type")):
+		return FormatEDN
+	case bytes.HasPrefix(s, []byte("[")):
+		return FormatAtlasDB
+	case bytes.HasPrefix(s, []byte("{")) && bytes.Contains(line, []byte(`"schema"`)):
+		return FormatJSONL
+	case bytes.HasPrefix(s, []byte("{")):
+		return FormatLog
+	}
+	return FormatText
+}
+
+// foreign puts a history together from records that know nothing of our rules.
+type foreign struct {
+	h      *History
+	c      Contract
+	locks  map[string]bool
+	open   map[string]waiting
+	last   map[string]time.Duration // of each client
+	events []Op
+}
+
+// waiting is an operation that has not been answered, and where it stood.
+type waiting struct {
+	op    Op
+	place string
+}
+
+func newForeign(c Contract) *foreign {
+	return &foreign{h: &History{Header: Header{Schema: Schema}}, c: c, locks: map[string]bool{}, open: map[string]waiting{}, last: map[string]time.Duration{}}
+}
+
+func (f *foreign) lock(name string) string {
+	if !f.locks[name] {
+		f.locks[name] = true
+		f.h.Header.Locks = append(f.h.Header.Locks, Lock{Name: name, Provider: "import", Contract: f.c})
+	}
+	return name
+}
+
+func (f *foreign) invoke(op Op, place string) error {
+	if o, busy := f.open[op.Client]; busy {
+		return fmt.Errorf("%s: %w: %s begins an operation before its last one, at %s, was answered", place, ErrFormat, op.Client, o.place)
+	}
+	if op.Time < f.last[op.Client] {
+		return fmt.Errorf("%s: %w: time runs backwards for %s, from %s to %s", place, ErrFormat, op.Client, f.last[op.Client], op.Time)
+	}
+	op.Type = Invoke
+	f.open[op.Client] = waiting{op, place}
+	f.events = append(f.events, op)
+	return nil
+}
+
+// answered completes what client has open; the answer carries what the call said.
+func (f *foreign) answered(client, place string, at time.Duration, typ Type, fill func(*Op)) error {
+	o, ok := f.open[client]
+	if !ok {
+		return fmt.Errorf("%s: %w: %s answers an operation that it has not begun", place, ErrFormat, client)
+	}
+	if at < o.op.Time {
+		return fmt.Errorf("%s: %w: it was answered before it was called, at %s", place, ErrFormat, o.place)
+	}
+	delete(f.open, client)
+	f.last[client] = at
+	op := o.op
+	op.Type, op.Time = typ, at
+	if fill != nil {
+		fill(&op)
+	}
+	f.events = append(f.events, op)
+	return nil
+}
+
+// history puts the events in the order of time and numbers them. Records of different clients may come a little out of
+// order, as they take their time before they are written.
+func (f *foreign) history() (*History, error) {
+	f.h.Ops = f.events
+	slices.SortStableFunc(f.h.Ops, func(a, b Op) int { return cmp.Compare(a.Time, b.Time) })
+	for i := range f.h.Ops {
+		f.h.Ops[i].Index = i
+	}
+	clients := map[string]bool{}
+	for i := range f.h.Ops {
+		if o := &f.h.Ops[i]; o.Type == Invoke && !clients[o.Client] {
+			clients[o.Client] = true
+			f.h.Header.Clients = append(f.h.Header.Clients, o.Client)
+		}
+	}
+	slices.SortFunc(f.h.Header.Clients, cmp.Compare[string])
+	return f.h, nil
+}
