@@ -71,17 +71,30 @@ type NodeConfig struct {
 	Port    int
 	Dir     string // of the node's own, exists
 	Options map[string]string
+	Binary  string // where it was found; empty for one that is embedded
+	// Run runs a program of the server's to its end, as the server's user, in Dir; its error has the end of the output. nil for
+	// one that is embedded.
+	Run func(ctx context.Context, path string, args ...string) error
 }
 
 // Service says what server a node runs, apart from how it is hosted.
 type Service struct {
-	Name   string   // redis
-	Binary string   // redis-server; found by LOCKTEST_REDIS_SERVER, then on PATH
-	Env    string   // LOCKTEST_REDIS_SERVER
+	Name   string // redis
+	Binary string // redis-server; found by LOCKTEST_REDIS_SERVER, then on PATH
+	Env    string // LOCKTEST_REDIS_SERVER
+	// Places are patterns of folders that are looked into before PATH, the last match first: "/usr/lib/postgresql/*/bin".
+	Places []string
 	Hint   []string // what to type to get it: "apt install redis-server"
 	Nodes  int      // default count
 	// Options are the allowed values of the server's options by name. Others are refused.
 	Options map[string][]string
+	// Unprivileged is a server that refuses to run as root, who then starts it, and owns its folder, as nobody.
+	Unprivileged bool
+	// Prepare is called before each start of a process, to make what the server wants to find in its folder. nil: nothing.
+	Prepare func(ctx context.Context, c NodeConfig) error
+	// Leave is called once a node is dead for good, before its folder is removed: to give back what the server took from
+	// the system. nil: nothing.
+	Leave func(dir string) error
 	// Command is the argument list without the binary, and additions to the environment.
 	Command func(NodeConfig) (argv []string, env []string)
 	// Embed starts it in this process, listening on Host:Port. nil: it can't be.

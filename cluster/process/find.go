@@ -5,11 +5,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/locktest/locktest/cluster"
 )
 
-// Find returns the path of the service's binary: what its environment variable names, else the first on PATH. The error
+// Find returns the path of the service's binary: what its environment variable names, else what is in its places
+// or on PATH. The error
 // is a *cluster.Error.
 func Find(s cluster.Service) (string, error) {
 	if s.Binary == "" || s.Command == nil {
@@ -20,17 +23,35 @@ func Find(s cluster.Service) (string, error) {
 	}
 	set := os.Getenv(s.Env)
 	if s.Env == "" || set == "" {
-		path, err := exec.LookPath(s.Binary)
-		if err == nil {
-			return filepath.Abs(path)
-		}
-		return "", missing(s, fmt.Sprintf("looked in: PATH (%d folders)%s", folders(), unset(s.Env)))
+		return findUnnamed(s)
 	}
 	path, err := exec.LookPath(set)
 	if err != nil {
 		return "", missing(s, fmt.Sprintf("looked in: %s=%s, which is no program that can be run", s.Env, set))
 	}
 	return filepath.Abs(path)
+}
+
+// findUnnamed looks into the service's places, the last one first, which is the newest where names have versions; then
+// into PATH.
+func findUnnamed(s cluster.Service) (string, error) {
+	for _, pattern := range s.Places {
+		found, err := filepath.Glob(filepath.Join(pattern, s.Binary))
+		if err != nil {
+			return "", fmt.Errorf("look for %s: %w", s.Binary, err)
+		}
+		for _, path := range slices.Backward(found) {
+			if path, err := exec.LookPath(path); err == nil {
+				return filepath.Abs(path)
+			}
+		}
+	}
+	path, err := exec.LookPath(s.Binary)
+	if err == nil {
+		return filepath.Abs(path)
+	}
+	places := append(slices.Clone(s.Places), fmt.Sprintf("PATH (%d folders)", folders()))
+	return "", missing(s, "looked in: "+strings.Join(places, ", ")+unset(s.Env))
 }
 
 func missing(s cluster.Service, where string) error {

@@ -161,6 +161,13 @@ func (n *node) start(ctx context.Context) error {
 
 func (n *node) end(ctx context.Context) error { return n.Kill(ctx) }
 
+func (n *node) config() cluster.NodeConfig {
+	return cluster.NodeConfig{
+		Name: n.name, Index: n.index, Host: host, Port: n.port, Dir: n.dir, Options: n.cluster.o.Server,
+		Binary: n.cluster.binary, Run: n.run,
+	}
+}
+
 func (n *node) setData(with cluster.Restart) error {
 	if err := n.CanRestart(with); err != nil {
 		return err
@@ -181,12 +188,16 @@ func (n *node) launch(ctx context.Context) error {
 		return err
 	}
 	s := n.cluster.o.Service
-	argv, env := s.Command(cluster.NodeConfig{
-		Name: n.name, Index: n.index, Host: host, Port: n.port, Dir: n.dir, Options: n.cluster.o.Server,
-	})
+	config := n.config()
+	if s.Prepare != nil {
+		if err := s.Prepare(ctx, config); err != nil {
+			return fmt.Errorf("prepare node %s: %w", n.name, err)
+		}
+	}
+	argv, env := s.Command(config)
 	n.argv = argv
 	p, err := n.cluster.o.Spawner.Start(proc.Command{
-		Path: n.cluster.binary, Args: argv, Env: env, Dir: n.dir, Log: n.log,
+		Path: n.cluster.binary, Args: argv, Env: env, Dir: n.dir, Log: n.log, User: n.cluster.user(),
 	})
 	if err != nil {
 		return fmt.Errorf("start node %s: %w", n.name, err)

@@ -135,11 +135,25 @@ func (c *Cluster) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dir != "" {
-		errs = append(errs, os.RemoveAll(c.dir))
+		errs = append(errs, c.leave(), os.RemoveAll(c.dir))
 		c.dir = ""
 	}
 	if c.ports != nil {
 		errs = append(errs, c.ports.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// leave gives back what the servers took from the system beyond their folders.
+func (c *Cluster) leave() error {
+	if c.o.Service.Leave == nil {
+		return nil
+	}
+	var errs []error
+	for _, n := range c.nodes {
+		if n.dir != "" {
+			errs = append(errs, c.o.Service.Leave(n.dir))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -188,7 +202,7 @@ func (c *Cluster) prepare(ctx context.Context) error {
 	}
 	for _, n := range c.nodes {
 		n.dir, n.log = filepath.Join(c.dir, n.name), filepath.Join(logs, n.name+".log")
-		if err := errors.Join(os.MkdirAll(n.dir, 0o755), os.MkdirAll(logs, 0o755)); err != nil {
+		if err := errors.Join(os.MkdirAll(n.dir, 0o755), os.MkdirAll(logs, 0o755), c.own(n.dir)); err != nil {
 			return err
 		}
 	}

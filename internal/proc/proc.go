@@ -29,7 +29,15 @@ type Command struct {
 	Log string
 	// Stdin and Stdout ask for pipes, which the Process then holds. Without, stdin is empty.
 	Stdin, Stdout bool
+	// User is who it runs as; nil: as this process. Only root can choose.
+	User *User
 }
+
+// User is a user and a group by their numbers.
+type User struct{ UID, GID uint32 }
+
+// Nobody is the user without rights that Linux has everywhere.
+func Nobody() *User { return &User{65534, 65534} }
 
 // Process is one that was started, and the root of its tree: its children, theirs, and what else is in its process group.
 // Its methods may be called from several goroutines.

@@ -18,6 +18,14 @@ const (
 // reaches it.
 func apartAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
+// runAs makes a child another user's. The kernel clears a death signal when a program changes its user, but Go sets the
+// signal after the change.
+func runAs(a *syscall.SysProcAttr, u *User) {
+	if u != nil {
+		a.Credential = &syscall.Credential{Uid: u.UID, Gid: u.GID}
+	}
+}
+
 func send(pid int, sig syscall.Signal) error {
 	if pid <= 1 {
 		panic("proc: a signal to process 1 or to a group")

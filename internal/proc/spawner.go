@@ -157,6 +157,7 @@ func (s *Spawner) start(c Command) (*Process, error) {
 	p.cmd.Env = append(append(os.Environ(), c.Env...), s.mark)
 	p.cmd.Dir = c.Dir
 	p.cmd.SysProcAttr = childAttr()
+	runAs(p.cmd.SysProcAttr, c.User)
 	childEnds, err := p.plumb(c)
 	defer closeAll(childEnds)
 	if err != nil {

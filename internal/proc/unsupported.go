@@ -13,6 +13,7 @@ const (
 
 func childAttr() *syscall.SysProcAttr                 { return nil }
 func apartAttr() *syscall.SysProcAttr                 { return nil }
+func runAs(*syscall.SysProcAttr, *User)               {}
 func awaitExit(int)                                   {}
 func killGroup(int)                                   {}
 func send(int, syscall.Signal) error                  { return ErrUnsupported }
