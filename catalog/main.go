@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/locktest/locktest/checker"
@@ -33,7 +34,7 @@ func Main(args []string) (status int, done bool) {
 		if len(args) > 2 {
 			return 0, false // a person who asks for help
 		}
-		return client(os.Stdin, os.Stdout, os.Stderr), true
+		return client(stdin(), os.Stdout, os.Stderr), true
 	case argSupervise:
 		return proc.Supervise(os.Stdin, os.Stdout), true
 	case argCrossCheck:
@@ -44,6 +45,7 @@ func Main(args []string) (status int, done bool) {
 
 func client(in io.Reader, out, errs io.Writer) int {
 	quiet()
+	runtime.GOMAXPROCS(1) // many clients share the machine, and each does one thing at a time
 	if err := clients.Serve(context.Background(), in, out, OpenClient); err != nil {
 		fmt.Fprintln(errs, "locktest client:", err)
 		return 1

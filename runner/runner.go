@@ -215,6 +215,8 @@ func (r *run) parts(ctx context.Context, began time.Time) error {
 	defer watching.Wait()
 	defer stopStalls()
 
+	watching.Go(func() { r.watchNodes(stalls, fail) })
+
 	stop := make(chan struct{})
 	var working sync.WaitGroup
 	r.phase(history.PhaseWarmup)
@@ -235,6 +237,28 @@ func (r *run) parts(ctx context.Context, began time.Time) error {
 	r.drain(ctx, fail)
 	r.phase(history.PhaseEnd)
 	return r.reason(ctx)
+}
+
+// watchNodes ends the run when a server ended that nobody had killed: it would look like one that was.
+func (r *run) watchNodes(ctx context.Context, fail context.CancelCauseFunc) {
+	if r.cluster == nil {
+		return
+	}
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		for _, n := range r.cluster.Nodes() {
+			if w, ok := n.(cluster.Watched); ok && w.Failed() != nil {
+				fail(fmt.Errorf("node %s: %w", n.Name(), w.Failed()))
+				return
+			}
+		}
+	}
 }
 
 // reason is why ctx ended early; nil if it didn't, or if that was the user's wish.

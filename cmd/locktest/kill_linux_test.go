@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -187,5 +188,33 @@ func TestInterrupted(t *testing.T) {
 				t.Errorf("of %v are left: %v", children, rest)
 			}
 		})
+	}
+}
+
+// A server that dies by itself ends the run: it would look like one that was killed. What was recorded is judged.
+func TestServerDiesInTheRun(t *testing.T) {
+	dir := t.TempDir()
+	cmd, out := start(t, dir, "phase: faults", "run", longRun(t), "--json", "--set", "faults=[]", "--on", "process")
+	for _, p := range family(t, cmd.Process.Pid) {
+		if strings.Contains(p.command, "redis-server") {
+			pid, err := strconv.Atoi(p.pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cmd.Wait()
+	var doc struct {
+		Error      struct{ Code, Message string }
+		Properties []any
+	}
+	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if got := cmd.ProcessState.ExitCode(); got != 69 || doc.Error.Code != "LT103" || len(doc.Properties) == 0 {
+		t.Errorf("status %d, error %+v, %d properties", got, doc.Error, len(doc.Properties))
 	}
 }
