@@ -9,3 +9,6 @@ fuzz-checker: ## FUZZ random histories for each model (default 1 000 000) agains
 
 fuzz-checker-quick: ## the same with 50 000
 	$(MAKE) fuzz-checker FUZZ=50000
+
+bench-checker: ## the checker against Porcupine on the same histories, as ratios
+	LOCKTEST_BENCH=1 $(GO) test -count=1 -timeout 60m -run 'TestBench$$' ./checker -v
