@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) Kit) {
 		"tokens rise with grants":                     tokensRise,
 		"names are apart":                             namesApart,
 		"close releases nothing":                      closeReleasesNothing,
+		"a session's end frees its locks":             sessionEnds,
 		"a lease ends by itself":                      leaseEnds,
 		"a late release frees nobody else's lock":     lateRelease,
 		"an extended lease lasts":                     extendLasts,
@@ -250,6 +251,19 @@ func closeReleasesNothing(t *testing.T, b *bench) {
 	}
 }
 
+// sessionEnds breaks the holder's connections from its own side, and closes another holder.
+func sessionEnds(_ *testing.T, b *bench) {
+	if b.claims.Expiry != history.Session || len(b.kit.Addrs) == 0 {
+		return
+	}
+	c1, c2 := b.user("c1"), b.user("c2")
+	b.acquire(c1, 0)
+	c1.gate.sever()
+	b.acquire(c2, limit)
+	c2.Close()
+	b.release(b.acquire(b.user("c3"), limit))
+}
+
 func leaseEnds(t *testing.T, b *bench) {
 	if !b.leases() {
 		return
@@ -312,12 +326,16 @@ func extendEnded(t *testing.T, b *bench) {
 }
 
 func lossTold(t *testing.T, b *bench) {
-	l := b.acquire(b.user("c1"), 0)
+	c := b.user("c1")
+	l := b.acquire(c, 0)
 	if !b.claims.TellsLoss {
 		if l.Lost() != nil {
 			t.Error("it can tell of a loss, and doesn't claim so")
 		}
 		return
+	}
+	if b.claims.Expiry == history.Session {
+		c.gate.sever()
 	}
 	select {
 	case <-l.Lost():

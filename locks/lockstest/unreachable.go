@@ -4,20 +4,39 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/locktest/locktest/locks"
 )
 
-// gate cuts a client's connections: what is written is swallowed, and nothing comes back.
-type gate struct{ shut atomic.Bool }
+// gate cuts a client's connections: while it is shut, what is written is swallowed, and nothing comes back.
+type gate struct {
+	shut atomic.Bool
+
+	mu    sync.Mutex
+	conns []net.Conn
+}
+
+// sever ends every connection that was made so far.
+func (g *gate) sever() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, c := range g.conns {
+		c.Close()
+	}
+	g.conns = nil
+}
 
 func (g *gate) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	c, err := new(net.Dialer).DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.conns = append(g.conns, c)
 	return &gated{c, g}, nil
 }
 

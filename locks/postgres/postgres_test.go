@@ -1,0 +1,84 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/locktest/locktest/cluster/process"
+	"github.com/locktest/locktest/internal/proc"
+	"github.com/locktest/locktest/locks/lockstest"
+	"github.com/locktest/locktest/locks/postgres"
+)
+
+const limit = 60 * time.Second
+
+func spawner(t *testing.T) *proc.Spawner {
+	t.Helper()
+	s, err := proc.NewSpawner(proc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close the spawner: %v", err)
+		}
+	})
+	return s
+}
+
+func start(t *testing.T, o process.Options) *process.Cluster {
+	t.Helper()
+	o.Service, o.Spawner = postgres.Service(), spawner(t)
+	c, err := process.New(o)
+	if err != nil {
+		t.Fatalf("%v; make deps installs it", err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func query(ctx context.Context, addr, sql string) (string, error) {
+	conn, err := pgconn.Connect(ctx, "postgres://postgres@"+addr+"/postgres?sslmode=disable")
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close(context.Background())
+	results, err := conn.Exec(ctx, sql).ReadAll()
+	if err != nil {
+		return "", err
+	}
+	last := results[len(results)-1]
+	if len(last.Rows) == 0 {
+		return "", nil
+	}
+	return string(last.Rows[0][0]), nil
+}
+
+// free ends every session but its own, and returns once none is left.
+func free(t *testing.T, addr string) {
+	t.Helper()
+	const sql = "SELECT count(pg_terminate_backend(pid, 20000)) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+	if _, err := query(t.Context(), addr, sql); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// One server serves all tests of the kit; sessions that an earlier one left are ended.
+func TestAdvisory(t *testing.T) {
+	c := start(t, process.Options{})
+	addr := c.Nodes()[0].Addr()
+	lockstest.Run(t, func(t *testing.T) lockstest.Kit {
+		free(t, addr)
+		return lockstest.Kit{Provider: postgres.NewAdvisory(postgres.Options{}), Addrs: []string{addr}, TTL: 300 * time.Millisecond}
+	})
+}

@@ -1,0 +1,101 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/locktest/locktest/cluster"
+)
+
+// Service is a PostgreSQL server, 15 or later, as a process. It keeps its data over a crash: what it had written is with
+// the operating system, so that it needs no fsync to survive anything that can be done to it here.
+func Service() cluster.Service {
+	return cluster.Service{
+		Name:         "postgres",
+		Binary:       "postgres",
+		Env:          "LOCKTEST_POSTGRES",
+		Places:       []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin"},
+		Hint:         []string{"apt install postgresql", "brew install postgresql@17"},
+		Nodes:        1,
+		Unprivileged: true,
+		Prepare:      prepare,
+		Leave:        leave,
+		Command:      command,
+		Ready:        ready,
+		Version:      version,
+		Wipe:         wipe,
+	}
+}
+
+// dataDir is where in a node's folder the server keeps everything; template is that folder as it was after initdb.
+func dataDir(dir string) string  { return filepath.Join(dir, "data") }
+func template(dir string) string { return filepath.Join(dir, "template") }
+
+func command(c cluster.NodeConfig) (argv, env []string) {
+	argv = []string{"-D", dataDir(c.Dir), "-h", c.Host, "-p", strconv.Itoa(c.Port)}
+	for _, setting := range []string{
+		"unix_socket_directories=", // TCP alone: that goes through links that can fail
+		"shared_buffers=16MB", "dynamic_shared_memory_type=mmap",
+		"fsync=off", "full_page_writes=off", // only for crashes of the machine
+		"max_connections=200", "logging_collector=off", "autovacuum=off", "wal_level=replica",
+	} {
+		argv = append(argv, "-c", setting)
+	}
+	return argv, []string{"LC_ALL=C", "TZ=UTC"}
+}
+
+// ready asks by a connection of its own.
+func ready(ctx context.Context, addr string) error {
+	s, err := askAt(ctx, addr)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if _, err := s.exec(ctx, "SELECT 1"); err != nil {
+		return fmt.Errorf("ask %s: %w", addr, err)
+	}
+	return nil
+}
+
+// askAt connects to the server at addr as its owner.
+func askAt(ctx context.Context, addr string) (*session, error) {
+	config, err := connConfig(addr, Options{}.withDefaults())
+	if err != nil {
+		return nil, err
+	}
+	conn, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	return &session{conn: conn, addr: addr}, nil
+}
+
+// oldest is the first version that the locks and the options were tried with.
+const oldest = 15
+
+var versionWords = regexp.MustCompile(`\(PostgreSQL\) ((\d+)\S*)`)
+
+func version(ctx context.Context, path string) (string, error) {
+	if path == "" {
+		return "", errors.New("PostgreSQL is not embedded")
+	}
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("ask %s for its version: %w", path, err)
+	}
+	m := versionWords.FindSubmatch(out)
+	if m == nil {
+		return "", fmt.Errorf("ask %s for its version: it answered %q", path, out)
+	}
+	if major, err := strconv.Atoi(string(m[2])); err != nil || major < oldest {
+		return "", fmt.Errorf("%s is PostgreSQL %s, version %d or later is needed", path, m[1], oldest)
+	}
+	return "postgres " + string(m[1]), nil
+}

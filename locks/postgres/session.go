@@ -1,0 +1,166 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/locktest/locktest/locks"
+)
+
+// session is one connection. Its name, unique, is the session's application_name: by it another session finds the backend.
+type session struct {
+	conn   *pgconn.PgConn
+	addr   string
+	name   string
+	grants int
+}
+
+// closeLimit is how long a farewell to the server may take; nothing depends on it.
+const closeLimit = 100 * time.Millisecond
+
+func (s *session) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	s.conn.Close(ctx) // says goodbye if it can; the connection is closed in any case
+}
+
+// cut closes the connection under whoever uses it.
+func (s *session) cut() { s.conn.Conn().Close() }
+
+// lockNotAvailable is the code of an error for a wait that took longer than lock_timeout.
+const lockNotAvailable = "55P03"
+
+// lock tries once, or waits. Both are one message: the time limit ends with the implicit transaction that it makes, the
+// lock, which is the session's, doesn't. Only the simple protocol is used, which a pooler in transaction mode can carry.
+func (s *session) lock(ctx context.Context, key int64, wait time.Duration) (granted bool, err error) {
+	if wait <= 0 {
+		return s.ask(ctx, fmt.Sprintf("SELECT pg_try_advisory_lock('%d')", key))
+	}
+	_, err = s.exec(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d; SELECT pg_advisory_lock('%d')", max(1, wait.Milliseconds()), key))
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && refused.Code == lockNotAvailable {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// unlock says whether this session held the lock.
+func (s *session) unlock(ctx context.Context, key int64) (held bool, err error) {
+	return s.ask(ctx, fmt.Sprintf("SELECT pg_advisory_unlock('%d')", key))
+}
+
+// ask is for a query whose answer is one boolean.
+func (s *session) ask(ctx context.Context, sql string) (bool, error) {
+	rows, err := s.exec(ctx, sql)
+	if err != nil {
+		return false, err
+	}
+	if len(rows) != 1 || len(rows[0]) != 1 {
+		return false, fmt.Errorf("%s: the answer is not one value", sql)
+	}
+	return string(rows[0][0]) == "t", nil
+}
+
+// exec returns the rows of the last statement in sql.
+func (s *session) exec(ctx context.Context, sql string) ([][][]byte, error) {
+	results, err := s.conn.Exec(ctx, sql).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	if len(results) == 0 {
+		return nil, fmt.Errorf("%s: no answer", sql)
+	}
+	return results[len(results)-1].Rows, nil
+}
+
+// endLimit is how long the server may take to end a session.
+const endLimit = 5 * time.Second
+
+// end ends s at its server, by another connection, and says whether it held the lock until then. A session that waited for
+// the lock and got it in the moment of its end counts as one that didn't.
+func (c *client) end(ctx context.Context, s *session, key int64) (held bool, err error) {
+	other, err := c.connect(ctx, s.addr, nil)
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", locks.ErrUnavailable, err)
+	}
+	defer other.close()
+	const sql = `SELECT EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND l.locktype = 'advisory' AND l.objsubid = 1
+ AND (l.classid::bigint << 32 | l.objid::bigint) = '%d'), pg_terminate_backend(a.pid, %d) FROM pg_stat_activity a WHERE a.application_name = '%s'`
+	rows, err := other.exec(ctx, fmt.Sprintf(sql, key, endLimit.Milliseconds(), s.name))
+	if err != nil {
+		return false, fmt.Errorf("end the session: %w", err)
+	}
+	for _, row := range rows {
+		if string(row[1]) != "t" {
+			return false, fmt.Errorf("the server did not end the session in %v", endLimit)
+		}
+		held = held || string(row[0]) == "t"
+	}
+	return held, nil
+}
+
+// dial connects to the first address that takes writes.
+func (c *client) dial(ctx context.Context) (*session, error) {
+	if len(c.target.Addrs) == 1 {
+		return c.connect(ctx, c.target.Addrs[0], nil)
+	}
+	var errs []error
+	for _, addr := range c.target.Addrs {
+		s, err := c.connect(ctx, addr, pgconn.ValidateConnectTargetSessionAttrsReadWrite)
+		if err == nil {
+			return s, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
+}
+
+func (c *client) connect(ctx context.Context, addr string, check pgconn.ValidateConnectFunc) (*session, error) {
+	config, err := connConfig(addr, c.options)
+	if err != nil {
+		return nil, err
+	}
+	if c.target.Dial != nil {
+		config.DialFunc = c.target.Dial
+	}
+	name := fmt.Sprintf("%s-%016x", c.target.Client, c.chance())
+	config.ValidateConnect = check
+	config.RuntimeParams["application_name"] = name
+	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout)
+	defer cancel()
+	conn, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	return &session{conn: conn, addr: addr, name: name}, nil
+}
+
+// chance is drawn under the lock: a release can come from another goroutine than an acquire.
+func (c *client) chance() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.target.Rand.Uint64()
+}
+
+// connConfig is spelt out, so that no variable of the environment but PGPASSWORD has a say in it.
+func connConfig(addr string, o Options) (*pgconn.Config, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return nil, fmt.Errorf("address %s: %w", addr, err)
+	}
+	config, err := pgconn.ParseConfig(fmt.Sprintf("host=%s port=%s user=%s dbname=%s sslmode=disable target_session_attrs=any connect_timeout=0", host, port, o.User, o.Database))
+	if err != nil {
+		return nil, err
+	}
+	config.RuntimeParams = map[string]string{}
+	return config, nil
+}
