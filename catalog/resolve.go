@@ -3,7 +3,6 @@ package catalog
 import (
 	"cmp"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -139,8 +138,8 @@ func needed(err error, p *runner.Plan) error {
 	return err
 }
 
-func network(nodes []cluster.Node, clients []string, seed uint64, log *slog.Logger) (cluster.Network, error) {
-	return proxy.New(proxy.Options{Clients: clients, Nodes: nodes, Rand: rand.New(rand.NewPCG(seed, 1<<41)), Log: log})
+func network(l runner.Links) (cluster.Network, error) {
+	return proxy.New(proxy.Options{Clients: l.Clients, Nodes: l.Nodes, Peering: l.Peering, Rand: rand.New(rand.NewPCG(l.Seed, 1<<41)), Log: l.Log})
 }
 
 // Self is this program's own file, by which it starts itself again.

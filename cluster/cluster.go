@@ -74,7 +74,10 @@ type NodeConfig struct {
 	Binary  string // where it was found; empty for one that is embedded
 	// Run runs a program of the server's to its end, as the server's user, in Dir; its error has the end of the output. nil for
 	// one that is embedded.
-	Run func(ctx context.Context, path string, args ...string) error
+	Run   func(ctx context.Context, path string, args ...string) error
+	Ports map[string]int // numbers of all ports by name, ClientPort's too
+	Nodes int            // how many there are, this one included
+	Peers []Peer         // all nodes in order, this one included; nil without Peering or for a single node
 }
 
 // Service says what server a node runs, apart from how it is hosted.
@@ -90,7 +93,8 @@ type Service struct {
 	Options map[string][]string
 	// Unprivileged is a server that refuses to run as root, who then starts it, and owns its folder, as nobody.
 	Unprivileged bool
-	// Prepare is called before each start of a process, to make what the server wants to find in its folder. nil: nothing.
+	// Prepare is called before each start of a process, to make what the server wants to find in its folder. All nodes start at
+	// once: one that needs what another has waits for it until ctx ends. nil: nothing.
 	Prepare func(ctx context.Context, c NodeConfig) error
 	// Leave is called once a node is dead for good, before its folder is removed: to give back what the server took from
 	// the system. nil: nothing.
@@ -107,6 +111,25 @@ type Service struct {
 	Wipe func(dir string) error
 	// Prefix puts a node's directory back to an earlier state, as after a power cut. nil: it can't be.
 	Prefix func(dir string) error
+
+	// Child is the first argument under which this program is the server itself, as a process of its own; the arguments of
+	// Command follow it. Empty: it has none.
+	Child string
+	// Needs says what is missing besides the binary: a *Error. nil: nothing is needed.
+	Needs func() error
+	// Ports names what a node listens on besides ClientPort.
+	Ports []string
+	// Peering is how the nodes reach each other, where there are at least two. nil: they don't.
+	Peering *Peering
+	// Rejoin tells the others, by their addresses for clients as the harness reaches them, that a node comes back without its
+	// data; it is called after Wipe and before Prepare, and may leave a mark in Dir for them. nil: they need not know.
+	Rejoin func(ctx context.Context, c NodeConfig, others map[string]string) error
+	// Leaders returns the names of the nodes, of those that run at addrs, that say that they lead. nil: the service has no leader.
+	Leaders func(ctx context.Context, addrs map[string]string) ([]string, error)
+	// Promote makes one of the nodes at addrs the leader. nil: it can't be.
+	Promote func(ctx context.Context, addrs map[string]string, name string) error
+	// Time asks the server at addr for its wall clock. nil: it can't be asked.
+	Time func(ctx context.Context, addr string) (time.Time, error)
 }
 
 // Embedded is a server in this process. Stop and Start keep its data and its address; Reset forgets the data.

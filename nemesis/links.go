@@ -113,8 +113,14 @@ func (env Env) links(a, b, direction string) []cluster.Link {
 		if net, ok := env.Net.(interface{ Has(cluster.Link) bool }); ok {
 			return !net.Has(l)
 		}
-		return toNode == fromNode
+		return toNode == fromNode && !(toNode && peered(env.node(a)) && peered(env.node(b)))
 	})
+}
+
+// peered says, where there is no network yet to be asked, whether a node talks to others.
+func peered(n cluster.Node) bool {
+	p, ok := n.(cluster.Peered)
+	return ok && p.HasPeers()
 }
 
 // each calls f for every name, and goes on after an error.

@@ -33,8 +33,8 @@ type Plan struct {
 	KindWhy string
 	// Cluster makes the nodes; nil for locks in memory.
 	Cluster func(Site) (cluster.Cluster, error)
-	// Network makes the links once the nodes run; nil for locks in memory.
-	Network func(nodes []cluster.Node, clients []string, seed uint64, log *slog.Logger) (cluster.Network, error)
+	// Network makes the links: once the nodes run, or before where they talk to each other; nil for locks in memory.
+	Network func(Links) (cluster.Network, error)
 	// Supervisor is the command that ends what a killed harness leaves behind.
 	Supervisor proc.Supervisor
 
@@ -54,6 +54,15 @@ type Plan struct {
 type Site struct {
 	Logs    string // the folder of their logs, which are kept
 	Spawner *proc.Spawner
+	Log     *slog.Logger
+}
+
+// Links is what a network is to link.
+type Links struct {
+	Nodes   []cluster.Node
+	Peering *cluster.Peering // between nodes; nil: none
+	Clients []string
+	Seed    uint64
 	Log     *slog.Logger
 }
 

@@ -112,13 +112,10 @@ func (r *run) startCluster(ctx context.Context) (err error) {
 	if err := r.plan.check(nemesis.Env{Nodes: r.cluster.Nodes(), Clients: &fleet{plan: r.plan, order: r.plan.clients()}}); err != nil {
 		return err
 	}
-	if err := r.cluster.Start(ctx); err != nil {
-		return fmt.Errorf("start cluster: %w", err)
-	}
-	if r.network, err = r.plan.Network(r.cluster.Nodes(), r.plan.clients(), r.plan.Scenario.Run.Seed, r.log); err != nil {
-		return errors.Join(fmt.Errorf("start links: %w", err), r.cluster.Close())
-	}
-	return nil
+	r.network, err = cluster.Up(ctx, r.cluster, func(nodes []cluster.Node, p *cluster.Peering) (cluster.Network, error) {
+		return r.plan.Network(Links{Nodes: nodes, Peering: p, Clients: r.plan.clients(), Seed: r.plan.Scenario.Run.Seed, Log: r.log})
+	})
+	return err
 }
 
 func (r *run) describe() string {

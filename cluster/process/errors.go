@@ -37,7 +37,7 @@ func (n *node) portInUse() error {
 
 // ended says why a server that ended before it answered did so.
 func (n *node) ended(p *proc.Process) error {
-	if !ports.Free(host, n.port) {
+	if !ports.Free(n.host, n.port) {
 		return n.portInUse()
 	}
 	return n.serverError(n.name+" did not become ready", howItEnded(p), p)

@@ -21,6 +21,14 @@ func Find(s cluster.Service) (string, error) {
 			Message: fmt.Sprintf("%s can't run as processes", s.Name),
 		}
 	}
+	path, err := findBinary(s)
+	if err == nil && s.Needs != nil {
+		err = s.Needs()
+	}
+	return path, err
+}
+
+func findBinary(s cluster.Service) (string, error) {
 	set := os.Getenv(s.Env)
 	if s.Env == "" || set == "" {
 		return findUnnamed(s)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"strconv"
 	"sync"
@@ -19,12 +20,14 @@ type node struct {
 	cluster  *Cluster
 	name     string
 	index    int
+	host     string
 	dir, log string
 
-	mu   sync.Mutex
-	port int           // 0 before the first start; then always the same
-	p    *proc.Process // nil while it is down
-	argv []string
+	mu    sync.Mutex
+	port  int            // for clients; 0 before the first start, then always the same
+	ports map[string]int // all of them, by name
+	p     *proc.Process  // nil while it is down
+	argv  []string
 
 	// status is apart from mu, so that it can be read while a start is under way.
 	status sync.Mutex
@@ -40,6 +43,16 @@ func (n *node) Addr() string {
 	n.status.Lock()
 	defer n.status.Unlock()
 	return n.addr
+}
+
+// PortAddr is empty before ports were taken, and for a name that the service doesn't have.
+func (n *node) PortAddr(name string) string {
+	n.status.Lock()
+	defer n.status.Unlock()
+	if n.ports[name] == 0 {
+		return ""
+	}
+	return net.JoinHostPort(n.host, strconv.Itoa(n.ports[name]))
 }
 
 func (n *node) Pid() int {
@@ -93,7 +106,7 @@ func (n *node) Restart(ctx context.Context, with cluster.Restart) error {
 	if n.port == 0 {
 		return fmt.Errorf("restart node %s: it was never started", n.name)
 	}
-	if err := n.setData(with); err != nil {
+	if err := n.setData(ctx, with); err != nil {
 		return fmt.Errorf("restart node %s: %w", n.name, err)
 	}
 	return n.launch(ctx)
@@ -113,7 +126,7 @@ func (n *node) CanRestart(with cluster.Restart) error {
 }
 
 // Kind says how it is hosted.
-func (n *node) Kind() string { return "process" }
+func (n *node) Kind() string { return n.cluster.kind() }
 
 // Pause stops the server's whole tree.
 func (n *node) Pause(ctx context.Context) error {
@@ -141,18 +154,19 @@ const portTries = 5
 func (n *node) start(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if base := n.cluster.basePort; base != 0 {
-		n.setPort(base + n.index)
+	if n.port != 0 { // reserved
 		return n.launch(ctx)
 	}
 	var err error
 	for range portTries {
-		port, e := n.cluster.ports.Take()
-		if e != nil {
-			return fmt.Errorf("start node %s: %w", n.name, e)
+		for _, name := range n.cluster.portNames() {
+			port, e := n.cluster.reservePort(n, name, map[string]int{})
+			if e != nil {
+				return fmt.Errorf("start node %s: %w", n.name, e)
+			}
+			n.setPort(name, port)
 		}
-		n.setPort(port)
-		if err = n.launch(ctx); !isCode(err, cluster.CodePortInUse) {
+		if err = n.launch(ctx); n.cluster.basePort != 0 || !isCode(err, cluster.CodePortInUse) {
 			return err
 		}
 	}
@@ -163,18 +177,21 @@ func (n *node) end(ctx context.Context) error { return n.Kill(ctx) }
 
 func (n *node) config() cluster.NodeConfig {
 	return cluster.NodeConfig{
-		Name: n.name, Index: n.index, Host: host, Port: n.port, Dir: n.dir, Options: n.cluster.o.Server,
-		Binary: n.cluster.binary, Run: n.run,
+		Name: n.name, Index: n.index, Host: n.host, Port: n.port, Dir: n.dir, Options: n.cluster.o.Server,
+		Binary: n.cluster.binary, Run: n.run, Ports: maps.Clone(n.ports), Nodes: len(n.cluster.nodes), Peers: n.cluster.peersOf(n),
 	}
 }
 
-func (n *node) setData(with cluster.Restart) error {
+func (n *node) setData(ctx context.Context, with cluster.Restart) error {
 	if err := n.CanRestart(with); err != nil {
 		return err
 	}
 	switch s := n.cluster.o.Service; with {
 	case cluster.Empty:
-		return s.Wipe(n.dir)
+		if err := s.Wipe(n.dir); err != nil || s.Rejoin == nil {
+			return err
+		}
+		return s.Rejoin(ctx, n.config(), n.cluster.running(n))
 	case cluster.WithPrefix:
 		return s.Prefix(n.dir)
 	default:
@@ -196,9 +213,7 @@ func (n *node) launch(ctx context.Context) error {
 	}
 	argv, env := s.Command(config)
 	n.argv = argv
-	p, err := n.cluster.o.Spawner.Start(proc.Command{
-		Path: n.cluster.binary, Args: argv, Env: env, Dir: n.dir, Log: n.log, User: n.cluster.user(),
-	})
+	p, err := n.spawn(argv, env)
 	if err != nil {
 		return fmt.Errorf("start node %s: %w", n.name, err)
 	}
@@ -208,6 +223,22 @@ func (n *node) launch(ctx context.Context) error {
 	n.p = p
 	n.show(p)
 	return nil
+}
+
+// spawn starts the server itself, or this program as the server, with host names of its own where it needs them.
+func (n *node) spawn(argv, env []string) (*proc.Process, error) {
+	c := n.cluster
+	cmd := proc.Command{Path: c.binary, Args: argv, Env: env, Dir: n.dir, Log: n.log, User: c.user()}
+	if c.o.Self != "" {
+		cmd.Args = append([]string{c.o.Service.Child}, argv...)
+	}
+	if c.names() {
+		if err := c.writeHosts(n); err != nil {
+			return nil, err
+		}
+		cmd.Path, cmd.Args = withHosts(c.root(), n.hostsFile(), cmd.Path, cmd.Args)
+	}
+	return c.o.Spawner.Start(cmd)
 }
 
 // abandon ends a process that never became ready.
@@ -223,7 +254,7 @@ const portLimit = 2 * time.Second
 func (n *node) awaitPort(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, portLimit)
 	defer cancel()
-	for step := time.Millisecond; !ports.Free(host, n.port); step *= 2 {
+	for step := time.Millisecond; !ports.Free(n.host, n.port); step *= 2 {
 		if proc.Owner(n.port) != "" || !pause(ctx, step) {
 			return n.portInUse()
 		}
@@ -265,11 +296,13 @@ func (n *node) probe(ctx context.Context, p *proc.Process) error {
 	return nil
 }
 
-func (n *node) setPort(port int) {
-	n.port = port
+func (n *node) setPort(name string, port int) {
 	n.status.Lock()
 	defer n.status.Unlock()
-	n.addr = net.JoinHostPort(host, strconv.Itoa(port))
+	n.ports[name] = port
+	if name == cluster.ClientPort {
+		n.port, n.addr = port, net.JoinHostPort(n.host, strconv.Itoa(port))
+	}
 }
 
 func (n *node) show(p *proc.Process) {

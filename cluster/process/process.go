@@ -29,6 +29,9 @@ type Options struct {
 	Service cluster.Service
 	Nodes   int               // 0: the service's default
 	Server  map[string]string // the server's options, and BasePort
+	// Self runs the server as a child of this program, which is at that path, instead of a binary of the server's own. The
+	// service has to have a Child. Empty: the binary is looked for.
+	Self string
 	// LogDir keeps each node's log, NAME.log; it is made if absent. Empty: logs are removed with the data.
 	LogDir  string
 	Spawner *proc.Spawner
@@ -47,13 +50,15 @@ type Cluster struct {
 	dir     string
 	nodes   []*node
 	version string
+	made    bool // folders
 	started bool
+	peers   cluster.PeerNetwork
 }
 
 // New finds the server's binary and checks the options; nothing is started. The error is a *cluster.Error where a person can
 // mend it.
 func New(o Options) (*Cluster, error) {
-	binary, err := Find(o.Service)
+	binary, err := findOrSelf(o)
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +76,41 @@ func New(o Options) (*Cluster, error) {
 		return nil, err
 	}
 	for i := range o.Nodes {
-		c.nodes = append(c.nodes, &node{cluster: c, name: fmt.Sprintf("n%d", i+1), index: i})
+		c.nodes = append(c.nodes, &node{cluster: c, name: fmt.Sprintf("n%d", i+1), index: i, ports: map[string]int{}})
+	}
+	for _, n := range c.nodes {
+		n.host = c.hostOf(n.index)
+	}
+	if c.names() {
+		return c, namesWork(o.Service.Name, c.root())
 	}
 	return c, nil
+}
+
+func findOrSelf(o Options) (string, error) {
+	switch {
+	case o.Self == "":
+		return Find(o.Service)
+	case o.Service.Child == "" || o.Service.Command == nil:
+		return "", &cluster.Error{Code: cluster.CodeUnhostable, Message: o.Service.Name + " is no part of locktest", Fix: []string{"choose another kind of cluster: --on process"}}
+	}
+	return o.Self, nil
+}
+
+// versionOf is whom to ask: nobody where the server is a part of this program.
+func (c *Cluster) versionOf() string {
+	if c.o.Self != "" {
+		return ""
+	}
+	return c.binary
+}
+
+// kind is the word for how the nodes are hosted.
+func (c *Cluster) kind() string {
+	if c.o.Self != "" {
+		return "embedded"
+	}
+	return "process"
 }
 
 func (c *Cluster) readOptions() error {
@@ -95,7 +132,7 @@ func (c *Cluster) readOptions() error {
 
 // Start starts all nodes at once.
 func (c *Cluster) Start(ctx context.Context) error {
-	if err := c.prepare(ctx); err != nil {
+	if err := c.begin(ctx); err != nil {
 		return errors.Join(fmt.Errorf("start cluster: %w", err), c.Close())
 	}
 	errs := make([]error, len(c.nodes))
@@ -172,14 +209,31 @@ func (c *Cluster) Describe() string {
 	return fmt.Sprintf("%s, %d processes", what, len(c.nodes))
 }
 
-// prepare makes folders and reserves what Start needs.
+// begin has everything ready that Reserve hasn't made.
+func (c *Cluster) begin(ctx context.Context) error {
+	c.mu.Lock()
+	again, made := c.started, c.made
+	c.started = true
+	c.mu.Unlock()
+	switch {
+	case again:
+		return errors.New("it was started before")
+	case c.Peering() != nil && c.peers == nil:
+		return errors.New("its nodes talk to each other, and nobody has made their links")
+	case made:
+		return nil
+	}
+	return c.prepare(ctx)
+}
+
+// prepare makes folders.
 func (c *Cluster) prepare(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.started {
-		return errors.New("it was started before")
+	if c.made {
+		return errors.New("it was made before")
 	}
-	c.started = true
+	c.made = true
 	var err error
 	if c.dir, err = os.MkdirTemp("", proc.TempPrefix); err != nil {
 		return err
@@ -193,7 +247,7 @@ func (c *Cluster) prepare(ctx context.Context) error {
 	if c.ports, err = ports.New(host); err != nil {
 		return err
 	}
-	if c.version, err = c.o.Service.Version(ctx, c.binary); err != nil {
+	if c.version, err = c.o.Service.Version(ctx, c.versionOf()); err != nil {
 		return &cluster.Error{Code: cluster.CodeServerDied, Message: c.binary + " doesn't tell its version", Err: err, Fix: c.o.Service.Hint}
 	}
 	logs := c.dir

@@ -18,6 +18,9 @@ func (c *Cluster) user() *proc.User {
 	return nil
 }
 
+// root says whether servers run as root.
+func (c *Cluster) root() bool { return os.Getuid() == 0 && c.user() == nil }
+
 // own gives a folder to the servers' user.
 func (c *Cluster) own(dir string) error {
 	u := c.user()

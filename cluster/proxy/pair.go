@@ -15,10 +15,15 @@ import (
 	"github.com/locktest/locktest/internal/ports"
 )
 
-// pair is what one client and one node share: an address, two directions, and the connections.
+// pair is what one client and one node share, or two nodes: an address, two directions, and the connections. "Client" is here
+// who dials, and "node" who is dialed.
 type pair struct {
-	addr             string // where the client dials; set once by open
-	upstream         string
+	addr             string        // where the client dials; set once, before the first connection
+	upstream         func() string // where the node listens
+	peers            bool          // both are nodes
+	patience         time.Duration // for a node that doesn't listen yet
+	rewriteUp        rewrite
+	rewriteDown      rewrite
 	up, down         *valve // to the node, from the node
 	gateUp, gateDown *gate
 	proxy            *toxiproxy.Proxy // holds toxics and links; it never listens
@@ -35,15 +40,21 @@ type pair struct {
 	closed   bool
 }
 
-func newPair(client string, node cluster.Node, server *toxiproxy.ApiServer, c *chance) (*pair, error) {
+// maker makes pairs with what they share.
+type maker struct {
+	server *toxiproxy.ApiServer
+	chance *chance
+}
+
+func (m *maker) pair(name string, upstream func() string) (*pair, error) {
 	p := &pair{
-		upstream: node.Addr(),
-		up:       newValve(c),
-		down:     newValve(c),
-		server:   server,
+		upstream: upstream,
+		up:       newValve(m.chance),
+		down:     newValve(m.chance),
+		server:   m.server,
 		sessions: map[*session]struct{}{},
 	}
-	p.proxy = toxiproxy.NewProxy(server, client+"-"+node.Name(), "", p.upstream)
+	p.proxy = toxiproxy.NewProxy(m.server, name, "", "")
 	var err error
 	if p.gateUp, err = p.addGate("upstream", p.up); err != nil {
 		return nil, err

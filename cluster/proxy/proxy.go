@@ -1,5 +1,5 @@
-// Package proxy is a cluster.Network of TCP proxies, one per client and node, with toxiproxy as a library. It knows no
-// protocol.
+// Package proxy is a cluster.Network of TCP proxies, one per client and node, and one per ordered pair of nodes that talk to
+// each other and port, with toxiproxy as a library. It knows no protocol.
 //
 // Toxiproxy carries the bytes. Its own toxics can't show a partition (its timeout loses bytes and passes the end of a
 // connection on; adding or removing a toxic before a shut one hangs), so that each direction has one toxic only, a gate of
@@ -34,16 +34,18 @@ const host = "127.0.0.1"
 // Options of a Network.
 type Options struct {
 	Clients []string
-	Nodes   []cluster.Node // started: their addresses are read once
-	Rand    *rand.Rand     // for jitter; it belongs to the Network from now on
-	Log     *slog.Logger   // nil: nothing is logged
+	Nodes   []cluster.Node   // their addresses are asked for at each connection; with Peering they are known already
+	Peering *cluster.Peering // between the nodes; nil: they don't talk to each other
+	Rand    *rand.Rand       // for jitter; it belongs to the Network from now on
+	Log     *slog.Logger     // nil: nothing is logged
 }
 
-// Network implements cluster.Network between clients and nodes. Its methods may be called from several goroutines.
+// Network implements cluster.PeerNetwork. Its methods may be called from several goroutines.
 type Network struct {
 	log   *slog.Logger
 	ports *ports.Allocator
-	pairs map[[2]string]*pair // by client and node
+	pairs map[way]*pair
+	order []way
 
 	mu     sync.Mutex // one change at a time
 	closed bool
@@ -61,37 +63,46 @@ func New(o Options) (*Network, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up the network: %w", err)
 	}
-	n := &Network{log: o.Log, ports: alloc, pairs: map[[2]string]*pair{}}
-	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	chance := &chance{rand: o.Rand}
+	n := &Network{log: o.Log, ports: alloc, pairs: map[way]*pair{}}
+	m := &maker{server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), chance: &chance{rand: o.Rand}}
+	err = n.addClients(o, m)
+	if err == nil && o.Peering != nil {
+		err = n.addPeers(o, m)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("set up the network: %w", err), n.Close())
+	}
+	n.sortWays()
+	return n, nil
+}
+
+// addClients listens for every client and node.
+func (n *Network) addClients(o Options, m *maker) error {
 	for _, client := range o.Clients {
 		for _, node := range o.Nodes {
-			p, err := newPair(client, node, server, chance)
+			p, err := m.pair(client+"-"+node.Name(), node.Addr)
 			if err == nil {
-				n.pairs[[2]string{client, node.Name()}] = p
-				err = p.open(alloc)
+				n.pairs[way{client, node.Name(), cluster.ClientPort}] = p
+				err = p.open(n.ports)
 			}
 			if err != nil {
-				return nil, errors.Join(fmt.Errorf("set up the network: link from %s to %s: %w", client, node.Name(), err), n.Close())
+				return fmt.Errorf("link from %s to %s: %w", client, node.Name(), err)
 			}
 		}
 	}
-	return n, nil
+	return nil
 }
 
 // Addr is where a client dials a node, and empty for any other pair.
 func (n *Network) Addr(from, to string) string {
-	if p := n.pairs[[2]string{from, to}]; p != nil {
+	if p := n.pairs[way{from, to, cluster.ClientPort}]; p != nil && !p.peers {
 		return p.addr
 	}
 	return ""
 }
 
 // Has says whether there is such a link.
-func (n *Network) Has(l cluster.Link) bool {
-	_, _, ok := n.find(l)
-	return ok
-}
+func (n *Network) Has(l cluster.Link) bool { return len(n.lanes(l)) > 0 }
 
 // Set puts every link into c. Where one of them doesn't exist, none is changed. What was received before Set returns may still
 // arrive; what comes after meets c.
@@ -108,16 +119,18 @@ func (n *Network) Set(ctx context.Context, c cluster.Condition, links ...cluster
 	}
 	var errs []error
 	for _, l := range links {
-		p, v, _ := n.find(l)
-		if err := p.change(ctx, func() { v.set(c) }); err != nil {
-			errs = append(errs, fmt.Errorf("set link from %s to %s: %w", l.From, l.To, err))
+		for _, a := range n.lanes(l) {
+			if err := a.pair.change(ctx, func() { a.valve.set(c) }); err != nil {
+				errs = append(errs, fmt.Errorf("set link from %s to %s: %w", l.From, l.To, err))
+			}
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // NodeDown makes new connections to a node be refused, as those to a dead process are. Without it they would be accepted
-// first. A client that is cut off from the node doesn't learn of it before its link heals.
+// first. A client that is cut off from the node doesn't learn of it before its link heals. Other nodes' connections are
+// accepted, and reset where the node can't be reached: it needs its peers before it answers.
 func (n *Network) NodeDown(ctx context.Context, node string) error { return n.setDown(ctx, node, true) }
 
 // NodeUp ends NodeDown; call it once the node answers.
@@ -144,23 +157,12 @@ func (n *Network) setDown(ctx context.Context, node string, down bool) error {
 		return nil
 	}
 	var errs []error
-	for key, p := range n.pairs {
-		if key[1] == node {
+	for w, p := range n.pairs {
+		if w.to == node && !p.peers {
 			errs = append(errs, p.change(ctx, func() { p.nodeDown = down }))
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// find returns the pair of a link and the valve of its direction.
-func (n *Network) find(l cluster.Link) (*pair, *valve, bool) {
-	if p := n.pairs[[2]string{l.From, l.To}]; p != nil {
-		return p, p.up, true
-	}
-	if p := n.pairs[[2]string{l.To, l.From}]; p != nil {
-		return p, p.down, true
-	}
-	return nil, nil, false
 }
 
 // chance is a source of jitter for many connections.

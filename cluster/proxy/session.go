@@ -87,8 +87,7 @@ func (s *session) dial() (*net.TCPConn, error) {
 		case <-finished:
 		}
 	}()
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", s.pair.upstream)
+	conn, err := dialPatiently(ctx, s.pair.upstream(), s.pair.patience)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +110,7 @@ func (p *pair) link(s *session) {
 	p.linking.Lock()
 	defer p.linking.Unlock()
 	p.gateUp.next, p.gateDown.next = s, s
-	to, from := &half{session: s, from: s.client, to: s.node}, &half{session: s, from: s.node, to: s.client}
+	to, from := &half{s, s.client, s.node, p.rewriteUp}, &half{s, s.node, s.client, p.rewriteDown}
 	p.proxy.Toxics.StartLink(p.server, s.name+"upstream", to, to, stream.Upstream)
 	p.proxy.Toxics.StartLink(p.server, s.name+"downstream", from, from, stream.Downstream)
 }
@@ -120,9 +119,14 @@ func (p *pair) link(s *session) {
 type half struct {
 	session  *session
 	from, to *net.TCPConn
+	rewrite  rewrite
 }
 
-func (h *half) Read(b []byte) (int, error) { return h.from.Read(b) }
+func (h *half) Read(b []byte) (int, error) {
+	n, err := h.from.Read(b)
+	h.rewrite.apply(b[:n])
+	return n, err
+}
 
 // Write ends the whole session when the receiver is gone: who sends must learn it.
 func (h *half) Write(b []byte) (int, error) {
@@ -135,13 +139,15 @@ func (h *half) Write(b []byte) (int, error) {
 
 // Close passes the end of one direction on; the other may still have something to say. Toxiproxy calls it once.
 func (h *half) Close() error {
-	h.to.CloseWrite() // fails where the connection has gone already
-	h.session.halfEnded()
+	h.session.halfEnded(h.to)
 	return nil
 }
 
-func (s *session) halfEnded() {
+func (s *session) halfEnded(to *net.TCPConn) {
 	s.mu.Lock()
+	if !s.over { // an end before a reset would be taken for the peer's own
+		to.CloseWrite()
+	}
 	s.halves++
 	ended := s.halves == 2
 	if ended && !s.over {
