@@ -149,8 +149,8 @@ func (v *view) askMutex(q *question, l *lockView) {
 	fenced := l.contract.Tokens == history.PerGrant && l.contract.Reentry == 0
 	for i := range n.holds {
 		h := &n.holds[i]
-		fenced = fenced && (h.float || h.token != 0)
-		q.Moves = append(q.Moves, holdMoves(h, int32(i))...)
+		fenced = fenced && (h.float || v.grantedToken(h.acq) != 0)
+		q.Moves = append(q.Moves, v.holdMoves(h, int32(i))...)
 	}
 	bad := len(sweepMutex(n.holds)) > 0
 	for _, b := range n.breaches {
@@ -168,8 +168,8 @@ func (v *view) askMutex(q *question, l *lockView) {
 }
 
 // holdMoves gives each hold an owner of its own, number.
-func holdMoves(h *hold, number int32) []move {
-	a := move{Owner: number, Kind: acquire, Call: int64(h.ai), Return: int64(h.ac), Token: h.token}
+func (v *view) holdMoves(h *hold, number int32) []move {
+	a := move{Owner: number, Kind: acquire, Call: int64(v.ops[h.acq].call), Return: int64(h.ac), Token: v.grantedToken(h.acq)}
 	if h.float {
 		a.Return = int64(h.rc)
 	}

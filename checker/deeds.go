@@ -26,9 +26,7 @@ func (d *deed) unsure() bool { return d.ans == unknown }
 // deedsOf are l's operations, by call, without what certainly had no effect.
 func (v *view) deedsOf(l *lockView) []deed {
 	var out []deed
-	for _, ids := range v.owners(l) {
-		out = append(out, v.deedsOfOwner(ids)...)
-	}
+	v.eachOwner(l, func(ids []int32) { out = append(out, v.deedsOfOwner(ids)...) })
 	sortDeeds(out)
 	return out
 }

@@ -67,7 +67,7 @@ func (v *view) mixedDeeds(n *normaliser) []deed {
 		if open[h.owner] {
 			continue
 		}
-		a := deed{call: h.ai, ret: h.ac, token: h.token, op: h.acq, owner: h.owner, weight: h.permits, shared: h.shared, act: acquire, ans: okay}
+		a := deed{call: v.ops[h.acq].call, ret: h.ac, token: v.grantedToken(h.acq), op: h.acq, owner: h.owner, weight: h.permits, shared: h.shared, act: acquire, ans: okay}
 		if h.float {
 			a.ret, a.ans = forever, unknown
 		}

@@ -139,6 +139,9 @@ func (v *view) strictEnds(l *lockView) map[int32]time.Duration {
 	return ends
 }
 
+// grantedToken is the token of the grant that acquire acq made; 0: none, or not known.
+func (v *view) grantedToken(acq int32) uint64 { return v.grants[v.ops[acq].grant].token }
+
 func tokenReuse(v *view, l *lockView, fs []fenced, r *ruling) {
 	for i := 1; i < len(fs); i++ {
 		a, b := &fs[i-1], &fs[i]

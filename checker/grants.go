@@ -1,8 +1,8 @@
 package checker
 
 import (
+	"hash/maphash"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/locktest/locktest/history"
@@ -59,52 +59,107 @@ func (b *builder) join(g *grant, i int32) {
 // is taken for a fresh one, unless its client is known to use values again. Where the service compares nothing that
 // the history names, a client's thread is the owner.
 func (b *builder) owners() {
-	v := b.v
-	var all names
-	values := make([]string, len(v.grants))
-	last := map[int32]string{}
-	reuses := map[int32]string{}
-	for g := range v.grants {
-		c := v.grants[g].client
-		if values[g] = b.ownerValue(int32(g)); values[g] == "" {
+	t := newOwnerTable(b.v)
+	last := map[int32]int32{}   // the client's newest grant with a value
+	reused := map[int32]int32{} // a grant whose value the client had used before
+	for g := range b.v.grants {
+		c := b.v.grants[g].client
+		if b.v.ownerValue(int32(g)) == "" {
 			continue
 		}
-		if last[c] == values[g] {
-			reuses[c] = values[g]
+		if n, new := t.number(int32(g)); !new {
+			reused[c] = int32(g)
+			b.v.grants[g].owner = n
 		}
-		last[c] = values[g]
+		last[c] = int32(g)
 	}
+	threads := map[int32]int32{}
+	for g := range b.v.grants {
+		gr := &b.v.grants[g]
+		if gr.owner >= 0 {
+			continue
+		}
+		again, reuses := reused[gr.client]
+		_, tells := last[gr.client]
+		switch {
+		case reuses:
+			gr.owner = b.v.grants[again].owner
+		case tells || gr.from == gr.to:
+			gr.owner = t.fresh()
+		default:
+			thread := b.v.ops[b.v.byGrant[gr.from]].thread
+			n, seen := threads[thread]
+			if !seen {
+				n = t.fresh()
+				threads[thread] = n
+			}
+			gr.owner = n
+		}
+	}
+	b.v.shareOwners(int(t.next))
+}
+
+// shareOwners notes which owners have more than one grant.
+func (v *view) shareOwners(owners int) {
+	v.shared = make([]bool, owners)
+	seen := make([]bool, owners)
 	for g := range v.grants {
-		v.grants[g].owner = all.number(b.ownerName(int32(g), values[g], last, reuses))
+		own := v.grants[g].owner
+		v.shared[own] = v.shared[own] || seen[own]
+		seen[own] = true
 	}
 }
 
-func (b *builder) ownerValue(g int32) string {
-	for _, i := range b.v.ofGrant(g) {
-		o := &b.v.ops[i]
-		if s := b.v.done(o).Owner; s != "" {
+// ownerTable numbers owner values. Most are used once, so it keeps no text: only which grant told each first.
+type ownerTable struct {
+	v     *view
+	seed  maphash.Seed
+	slots []int32 // one more than a grant; 0: free
+	next  int32
+}
+
+func newOwnerTable(v *view) *ownerTable {
+	size := 64
+	for size < 2*len(v.grants) {
+		size *= 2
+	}
+	return &ownerTable{v: v, seed: maphash.MakeSeed(), slots: make([]int32, size)}
+}
+
+func (t *ownerTable) fresh() int32 {
+	t.next++
+	return t.next - 1
+}
+
+// number returns g's owner, and sets it where the value is a new one of g's client.
+func (t *ownerTable) number(g int32) (owner int32, new bool) {
+	gr := &t.v.grants[g]
+	value := t.v.ownerValue(g)
+	at := maphash.String(t.seed, value) + uint64(gr.client)*0x9e3779b97f4a7c15
+	for mask := uint64(len(t.slots) - 1); ; at++ {
+		slot := &t.slots[at&mask]
+		if *slot == 0 {
+			*slot = g + 1
+			gr.owner = t.fresh()
+			return gr.owner, true
+		}
+		if x := &t.v.grants[*slot-1]; x.client == gr.client && t.v.ownerValue(*slot-1) == value {
+			return x.owner, false
+		}
+	}
+}
+
+func (v *view) ownerValue(g int32) string {
+	for _, i := range v.ofGrant(g) {
+		o := &v.ops[i]
+		if s := v.done(o).Owner; s != "" {
 			return s
 		}
-		if s := b.v.called(o).Owner; s != "" {
+		if s := v.called(o).Owner; s != "" {
 			return s
 		}
 	}
 	return ""
-}
-
-func (b *builder) ownerName(g int32, value string, last, reuses map[int32]string) string {
-	gr := &b.v.grants[g]
-	client := b.v.clients.text[gr.client]
-	switch {
-	case value != "":
-	case reuses[gr.client] != "":
-		value = reuses[gr.client]
-	case last[gr.client] != "":
-		return client + "\x00fresh" + strconv.Itoa(int(g))
-	case gr.to > gr.from:
-		return client + "\x00thread" + strconv.Itoa(int(b.v.ops[b.v.byGrant[gr.from]].thread))
-	}
-	return client + "\x00" + value
 }
 
 func (v *view) ofGrant(g int32) []int32 { return v.byGrant[v.grants[g].from:v.grants[g].to] }

@@ -8,14 +8,13 @@ import (
 // hold is one tenure of a lock by an owner, as narrow as the answers allow: it certainly lasts from ac, when the
 // acquire had returned, to ri, the call of the release that may have been the first to fire.
 type hold struct {
-	ai, ac, ri, rc time.Duration // rc is forever where no definite release ended it
-	acq, rel       int32         // ops; rel is -1 where nothing ended it
-	owner          int32
-	permits        int32
-	float          bool // the acquire is unknown and its release was answered OK: of no length, somewhere in [ri, rc]
-	shared         bool
-	told           bool // it ended when its owner was told, at rel, that it does not hold
-	token          uint64
+	ac, ri, rc time.Duration // rc is forever where no definite release ended it
+	acq, rel   int32         // ops; rel is -1 where nothing ended it
+	owner      int32
+	permits    int32
+	float      bool // the acquire is unknown and its release was answered OK: of no length, somewhere in [ri, rc]
+	shared     bool
+	told       bool // it ended when its owner was told, at rel, that it does not hold
 }
 
 // breach is an answer that contradicts what its own owner was told before.
@@ -50,47 +49,58 @@ type normaliser struct {
 	openOp   int32     // where that began; -1: nowhere
 }
 
-// normalise needs the lock's ops by owner, each owner's in the order of their calls.
-func normalise(v *view, owners [][]int32, limit int) *normaliser {
-	n := &normaliser{v: v, limit: max(1, limit), openOp: -1}
-	for _, ids := range owners {
+func normalise(v *view, l *lockView) *normaliser {
+	n := &normaliser{v: v, limit: max(1, l.contract.Reentry), openOp: -1, holds: make([]hold, 0, len(l.grants))}
+	v.eachOwner(l, func(ids []int32) {
 		before := len(n.holds)
-		if len(ids) > 0 && !n.owner(ids) {
+		if !n.owner(ids) {
 			n.open++
-			n.raw = append(n.raw, ids)
+			n.raw = append(n.raw, slices.Clone(ids))
 			n.fromOpen = append(n.fromOpen, n.holds[before:]...)
 		}
-	}
+	})
 	return n
 }
 
-// owners groups the acquires and releases of l by owner, leaving out what certainly had no effect.
-func (v *view) owners(l *lockView) [][]int32 {
+// eachOwner gives f the acquires and releases of each owner of l, in the order of their calls, without what certainly
+// had no effect. f must not keep them.
+func (v *view) eachOwner(l *lockView, f func(ids []int32)) {
 	at := map[int32]int{}
-	var out [][]int32
-	unsorted := map[int]bool{}
+	var several [][]int32 // of owners with more than one grant
+	var own []int32
 	for _, g := range l.grants {
-		own := v.grants[g].owner
-		k, seen := at[own]
-		if !seen {
-			k = len(out)
-			at[own] = k
-			out = append(out, nil)
-		}
-		for _, i := range v.ofGrant(g) {
-			if !matters(&v.ops[i]) {
-				continue
+		owner := v.grants[g].owner
+		if !v.shared[owner] {
+			if own = v.appendMattering(own[:0], g); len(own) > 0 {
+				f(own)
 			}
-			unsorted[k] = unsorted[k] || len(out[k]) > 0 && out[k][len(out[k])-1] > i
-			out[k] = append(out[k], i)
+			continue
+		}
+		k, seen := at[owner]
+		if !seen {
+			k = len(several)
+			at[owner] = k
+			several = append(several, nil)
+		}
+		several[k] = v.appendMattering(several[k], g)
+	}
+	for _, ids := range several {
+		if !slices.IsSorted(ids) {
+			slices.Sort(ids)
+		}
+		if len(ids) > 0 {
+			f(ids)
 		}
 	}
-	for k, yes := range unsorted {
-		if yes {
-			slices.Sort(out[k])
+}
+
+func (v *view) appendMattering(ids []int32, g int32) []int32 {
+	for _, i := range v.ofGrant(g) {
+		if matters(&v.ops[i]) {
+			ids = append(ids, i)
 		}
 	}
-	return out
+	return ids
 }
 
 func matters(o *op) bool {
@@ -143,8 +153,8 @@ func (n *normaliser) overlaps(ids []int32, k int) bool {
 func (n *normaliser) begin(i int32) hold {
 	o := &n.v.ops[i]
 	return hold{
-		ai: o.call, ac: o.ret, ri: forever, rc: forever, acq: i, rel: -1, owner: n.v.grants[o.grant].owner,
-		permits: n.v.permits(o), shared: o.shared, token: n.v.grants[o.grant].token,
+		ac: o.ret, ri: forever, rc: forever, acq: i, rel: -1, owner: n.v.grants[o.grant].owner,
+		permits: n.v.permits(o), shared: o.shared,
 	}
 }
 
@@ -162,7 +172,7 @@ func (n *normaliser) finish(h hold, i int32) {
 func (n *normaliser) floating(acq, i int32) {
 	a, r := &n.v.ops[acq], &n.v.ops[i]
 	n.holds = append(n.holds, hold{
-		ai: a.call, ac: forever, ri: r.call, rc: r.ret, acq: acq, rel: i, owner: n.v.grants[a.grant].owner,
+		ac: forever, ri: r.call, rc: r.ret, acq: acq, rel: i, owner: n.v.grants[a.grant].owner,
 		permits: n.v.permits(a), shared: a.shared, float: true,
 	})
 }

@@ -8,23 +8,30 @@ import (
 
 // builder makes a view of a history: it pairs events to ops, then groups ops by grant, lock and resource.
 type builder struct {
-	v       *view
-	open    map[line]int32 // ops that have not been answered
-	orphans map[line]bool  // lines whose client was killed with an op open
-	locks   names
-	things  names
-	threads map[worker]int32
-	ids     map[int]int32     // grants by their number in the history
-	before  map[int32]int32   // for a grant that no event names, the one that was the newest before it
-	newest  map[seat]int32    // the newest grant of a client's thread on a lock, for ops that name none
-	alive   map[int32][]int32 // grants of a client since it was last killed
+	v        *view
+	shape    shape
+	lanes    map[line]*lane
+	locks    names
+	lastLock int32 // of the locks, the one that was named last
+	things   names
+	threads  map[worker]int32
+	ids      idTable
+	before   map[int32]int32   // for a grant that no event names, the one that was the newest before it
+	newest   map[seat]int32    // the newest grant of a client's thread on a lock, for ops that name none
+	alive    map[int32][]int32 // grants of a client since it was last killed
 }
 
-// line is what may have one operation open at a time.
+// line is what may have one operation open at a time, lane what is known of it.
 type line struct {
 	client  string
 	thread  int
 	process int
+}
+
+type lane struct {
+	client, thread int32
+	open           int32 // the op that has not been answered; -1: none
+	orphan         bool  // its client was killed meanwhile
 }
 
 type seat struct{ thread, lock int32 }
@@ -35,13 +42,41 @@ type worker struct {
 	thread int
 }
 
+// shape is what a first look at a history tells: how much room is needed, and what need not be kept.
+type shape struct {
+	ops, grants int
+	unnamed     bool // some operations name no grant
+	crashes     bool
+}
+
+func shapeOf(h *history.History) shape {
+	var s shape
+	for i := range h.Ops {
+		e := &h.Ops[i]
+		switch e.Type {
+		case history.Invoke:
+			s.ops++
+			s.grants += bit(e.F == history.Acquire)
+			s.unnamed = s.unnamed || e.Grant == 0
+		case history.Lost, history.Renewed:
+			s.ops++
+			s.unnamed = s.unnamed || e.Grant == 0
+		case history.Crash:
+			s.crashes = true
+		}
+	}
+	return s
+}
+
 func pair(h *history.History) (*builder, error) {
 	b := &builder{
-		v:    &view{h: h, header: &h.Header, phases: map[string]time.Duration{}},
-		open: map[line]int32{}, orphans: map[line]bool{},
-		threads: map[worker]int32{}, ids: map[int]int32{}, newest: map[seat]int32{}, before: map[int32]int32{}, alive: map[int32][]int32{},
+		v:     &view{h: h, header: &h.Header, phases: map[string]time.Duration{}},
+		shape: shapeOf(h), lanes: map[line]*lane{}, threads: map[worker]int32{},
+		newest: map[seat]int32{}, before: map[int32]int32{}, alive: map[int32][]int32{},
 	}
-	b.v.ops = make([]op, 0, len(h.Ops)/2+1)
+	b.v.ops = make([]op, 0, b.shape.ops)
+	b.v.grants = make([]grant, 0, b.shape.grants)
+	b.ids.small = make([]int32, 2*b.shape.grants+1024)
 	for i := range h.Ops {
 		e := &h.Ops[i]
 		if e.Time < b.v.end {
@@ -53,6 +88,48 @@ func pair(h *history.History) (*builder, error) {
 		}
 	}
 	return b, nil
+}
+
+// idTable finds grants by their number in the history: mostly small ones.
+type idTable struct {
+	small []int32 // one more than the grant; 0: none
+	rest  map[int]int32
+}
+
+func (t *idTable) get(id int) (int32, bool) {
+	if id > 0 && id < len(t.small) {
+		return t.small[id] - 1, t.small[id] > 0
+	}
+	g, seen := t.rest[id]
+	return g, seen
+}
+
+func (t *idTable) set(id int, g int32) {
+	if id > 0 && id < len(t.small) {
+		t.small[id] = g + 1
+		return
+	}
+	if t.rest == nil {
+		t.rest = map[int]int32{}
+	}
+	t.rest[id] = g
+}
+
+func (b *builder) lane(e *history.Op) *lane {
+	at := line{e.Client, e.Thread, e.Process}
+	l := b.lanes[at]
+	if l == nil {
+		c := b.v.clients.number(e.Client)
+		w := worker{c, e.Thread}
+		n, seen := b.threads[w]
+		if !seen {
+			n = int32(len(b.threads))
+			b.threads[w] = n
+		}
+		l = &lane{client: c, thread: n, open: -1}
+		b.lanes[at] = l
+	}
+	return l
 }
 
 func (b *builder) event(i int32, e *history.Op) error {
@@ -76,18 +153,18 @@ func (b *builder) event(i int32, e *history.Op) error {
 }
 
 func (b *builder) invoke(i int32, e *history.Op) error {
-	at := line{e.Client, e.Thread, e.Process}
-	if j, busy := b.open[at]; busy && !b.orphans[at] {
-		return b.errorAt(e, "%s begins an operation before its last one, event %d, was answered", e.Client, b.v.ops[j].inv)
+	at := b.lane(e)
+	if at.open >= 0 && !at.orphan {
+		return b.errorAt(e, "%s begins an operation before its last one, event %d, was answered", e.Client, b.v.ops[at.open].inv)
 	}
-	delete(b.orphans, at)
-	o := b.newOp(i, e)
+	at.orphan = false
+	o := b.newOp(i, e, at)
 	var known bool
 	if o.act, known = actOf(e.F); !known {
 		return b.errorAt(e, "%q is no operation: want acquire, extend, release, read or write", e.F)
 	}
 	o.ret = forever
-	b.open[at] = int32(len(b.v.ops))
+	at.open = int32(len(b.v.ops))
 	b.v.ops = append(b.v.ops, o)
 	b.place(&b.v.ops[len(b.v.ops)-1], e)
 	return nil
@@ -109,24 +186,20 @@ func actOf(f history.F) (a act, known bool) {
 	return 0, false
 }
 
-func (b *builder) newOp(i int32, e *history.Op) op {
-	c := b.v.clients.number(e.Client)
-	o := op{call: e.Time, ret: e.Time, inv: i, cmp: -1, lock: -1, grant: -1, client: c, shared: e.Mode == history.Shared}
+func (b *builder) newOp(i int32, e *history.Op, at *lane) op {
+	o := op{call: e.Time, ret: e.Time, inv: i, cmp: -1, lock: -1, grant: -1, client: at.client, thread: at.thread, shared: e.Mode == history.Shared}
 	if e.Lock != "" {
 		o.lock = b.lock(e.Lock)
 	}
-	w := worker{c, e.Thread}
-	n, seen := b.threads[w]
-	if !seen {
-		n = int32(len(b.threads))
-		b.threads[w] = n
-	}
-	o.thread = n
 	return o
 }
 
 func (b *builder) lock(name string) int32 {
+	if len(b.v.locks) > 0 && b.v.locks[b.lastLock].name == name {
+		return b.lastLock
+	}
 	n := b.locks.number(name)
+	b.lastLock = n
 	if int(n) == len(b.v.locks) {
 		b.v.locks = append(b.v.locks, lockView{name: name, contract: b.v.header.Contract(name)})
 	}
@@ -134,17 +207,15 @@ func (b *builder) lock(name string) int32 {
 }
 
 func (b *builder) complete(i int32, e *history.Op) error {
-	at := line{e.Client, e.Thread, e.Process}
-	j, ok := b.open[at]
-	if !ok {
+	at := b.lane(e)
+	if at.open < 0 {
 		return b.errorAt(e, "%s answers an operation that %s has not begun", e.Type, e.Client)
 	}
-	o := &b.v.ops[j]
+	o := &b.v.ops[at.open]
 	if inv := &b.v.h.Ops[o.inv]; inv.F != e.F {
 		return b.errorAt(e, "a %s answers event %d, a %s", e.F, inv.Index, inv.F)
 	}
-	delete(b.open, at)
-	delete(b.orphans, at)
+	at.open, at.orphan = -1, false
 	o.cmp = i
 	o.ans = answerOf(e)
 	if o.ans != unknown {
@@ -191,7 +262,7 @@ func answerOf(e *history.Op) answer {
 }
 
 func (b *builder) single(i int32, e *history.Op, a act) {
-	o := b.newOp(i, e)
+	o := b.newOp(i, e, b.lane(e))
 	o.act, o.ans = a, okay
 	b.v.ops = append(b.v.ops, o)
 	b.place(&b.v.ops[len(b.v.ops)-1], e)
@@ -205,9 +276,9 @@ func (b *builder) crash(e *history.Op) {
 		b.v.grants[g].crashEvent = int32(e.Index)
 	}
 	b.alive[c] = nil
-	for at := range b.open {
-		if at.client == e.Client {
-			b.orphans[at] = true
+	for _, l := range b.lanes {
+		if l.client == c && l.open >= 0 {
+			l.orphan = true
 		}
 	}
 }
@@ -235,12 +306,14 @@ func (b *builder) place(o *op, e *history.Op) {
 func (b *builder) grantOf(o *op, e *history.Op) int32 {
 	at := seat{o.thread, o.lock}
 	if e.Grant != 0 {
-		g, seen := b.ids[e.Grant]
+		g, seen := b.ids.get(e.Grant)
 		if !seen {
 			g = b.newGrant(o, e.Grant)
-			b.ids[e.Grant] = g
+			b.ids.set(e.Grant, g)
 		}
-		b.newest[at] = g
+		if b.shape.unnamed {
+			b.newest[at] = g
+		}
 		return g
 	}
 	g, ok := b.newest[at]
@@ -267,8 +340,10 @@ func (b *builder) grantOf(o *op, e *history.Op) int32 {
 
 func (b *builder) newGrant(o *op, id int) int32 {
 	g := int32(len(b.v.grants))
-	b.v.grants = append(b.v.grants, grant{id: id, lock: o.lock, client: o.client, acq: -1, crash: forever, crashEvent: -1})
-	b.alive[o.client] = append(b.alive[o.client], g)
+	b.v.grants = append(b.v.grants, grant{id: id, lock: o.lock, client: o.client, acq: -1, owner: -1, crash: forever, crashEvent: -1})
+	if b.shape.crashes {
+		b.alive[o.client] = append(b.alive[o.client], g)
+	}
 	if o.lock >= 0 {
 		b.v.locks[o.lock].grants = append(b.v.locks[o.lock].grants, g)
 	}

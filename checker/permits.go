@@ -94,8 +94,8 @@ func (v *view) countable(l *lockView, r *ruling) []hold {
 	for _, t := range l.tenures() {
 		for _, s := range v.certainTimes(l, &t) {
 			o := &v.ops[t.acq]
-			out = append(out, hold{ai: t.ai, ac: s.from, ri: s.to, rc: s.to, acq: t.acq, rel: t.stopBy, owner: v.grants[t.grant].owner,
-				permits: v.permits(o), shared: o.shared, token: v.grants[t.grant].token})
+			out = append(out, hold{ac: s.from, ri: s.to, rc: s.to, acq: t.acq, rel: t.stopBy, owner: v.grants[t.grant].owner,
+				permits: v.permits(o), shared: o.shared})
 		}
 	}
 	return out
@@ -201,7 +201,7 @@ func (v *view) crowdFinding(kind string, l *lockView, c crowding) Finding {
 	first := time.Duration(forever)
 	for _, h := range c.holds {
 		ops = append(ops, h.acq, h.rel)
-		first = min(first, h.ai)
+		first = min(first, v.ops[h.acq].call)
 	}
 	return Finding{
 		Kind: kind, Lock: l.name, Blame: Service, Strength: Definite, At: c.at, Until: min(c.to, v.end),

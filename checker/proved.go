@@ -61,7 +61,7 @@ func (v *view) squeezed(l *lockView, holds []hold, r *ruling) {
 
 // proved is t as far as answers prove it; where none does, it is a moment of the acquire.
 func (v *view) proved(l *lockView, t *tenure) hold {
-	h := hold{ai: t.ai, ac: t.ac, ri: t.ai, rc: t.ac, acq: t.acq, rel: -1, float: true}
+	h := hold{ac: t.ac, ri: t.ai, rc: t.ac, acq: t.acq, rel: -1, float: true}
 	for _, i := range v.ofGrant(t.grant) {
 		o := &v.ops[i]
 		proves := o.ans == okay && (o.act == extend || o.act == release && l.contract.ReleaseHeld)
@@ -83,7 +83,7 @@ func (v *view) provedUnknown(l *lockView) []hold {
 		if a < 0 || v.ops[a].ans != unknown {
 			continue
 		}
-		h := hold{ai: v.ops[a].call, ac: forever, acq: a, rel: -1, float: true}
+		h := hold{ac: forever, acq: a, rel: -1, float: true}
 		last := time.Duration(-1)
 		for _, i := range v.ofGrant(g) {
 			o := &v.ops[i]

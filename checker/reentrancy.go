@@ -55,26 +55,28 @@ func reentrancyOf(v *view, l *lockView) *ruling {
 
 // nested compares the tokens of grants that were certainly made within another of their owner.
 func (v *view) nested(l *lockView, n *normaliser, r *ruling) {
-	for _, ids := range v.owners(l) {
-		outer, depth := int32(-1), 0
-		for k, i := range ids {
-			o := &v.ops[i]
-			if unsure(o) || n.overlaps(ids, k) {
-				break
+	v.eachOwner(l, func(ids []int32) { v.nestedOf(l, n, ids, r) })
+}
+
+func (v *view) nestedOf(l *lockView, n *normaliser, ids []int32, r *ruling) {
+	outer, depth := int32(-1), 0
+	for k, i := range ids {
+		o := &v.ops[i]
+		if unsure(o) || n.overlaps(ids, k) {
+			return
+		}
+		switch {
+		case o.act == acquire && depth == 0:
+			outer, depth = i, 1
+		case o.act == acquire:
+			depth++
+			r.numbers["nested"]++
+			if l.contract.Tokens == history.PerGrant && v.tokenOf(i) != v.tokenOf(outer) {
+				r.add(v.tokenFinding(l, NestedToken, outer, i, "%s was granted %s with token %d within its grant with token %d.",
+					v.client(o), quoted(l.name), v.tokenOf(i), v.tokenOf(outer)))
 			}
-			switch {
-			case o.act == acquire && depth == 0:
-				outer, depth = i, 1
-			case o.act == acquire:
-				depth++
-				r.numbers["nested"]++
-				if l.contract.Tokens == history.PerGrant && v.tokenOf(i) != v.tokenOf(outer) {
-					r.add(v.tokenFinding(l, NestedToken, outer, i, "%s was granted %s with token %d within its grant with token %d.",
-						v.client(o), quoted(l.name), v.tokenOf(i), v.tokenOf(outer)))
-				}
-			case o.ans == okay && depth > 0:
-				depth--
-			}
+		case o.ans == okay && depth > 0:
+			depth--
 		}
 	}
 }

@@ -65,7 +65,7 @@ func (v *view) overlap(l *lockView, c clash) Finding {
 	f := Finding{
 		Kind: DoubleGrant, Lock: l.name, Blame: Service, Strength: Definite, At: c.at, Until: min(c.to, v.end),
 		Ops: v.events(c.a.acq, c.a.rel, c.b.acq, c.b.rel), Grants: v.grantIDs(c.a.acq, c.b.acq),
-		Fault: v.faultAt(min(c.a.ai, c.b.ai), c.at),
+		Fault: v.faultAt(min(v.ops[c.a.acq].call, v.ops[c.b.acq].call), c.at),
 	}
 	if eps := 2 * v.header.ClockError; eps > 0 && c.to-c.at <= eps {
 		f.Strength = UnderClocks
@@ -97,7 +97,7 @@ func (v *view) releaseWords(h *hold) string {
 
 func (v *view) floatWords(l *lockView, c clash) string {
 	return fmt.Sprintf("%s released %s between %s and %s and was told that it had held it, so its acquire, called at %s and never answered, had been granted; but %s held it all that time, from %s to %s.",
-		v.client(&v.ops[c.b.acq]), quoted(l.name), seconds(c.b.ri), seconds(c.b.rc), seconds(c.b.ai),
+		v.client(&v.ops[c.b.acq]), quoted(l.name), seconds(c.b.ri), seconds(c.b.rc), seconds(v.ops[c.b.acq].call),
 		v.client(&v.ops[c.a.acq]), seconds(c.a.ac), seconds(min(c.a.ri, v.end)))
 }
 

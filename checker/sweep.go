@@ -17,48 +17,67 @@ type clash struct {
 // sweepMutex finds the holds that overlap: certain ones, and unknown acquires, proved by their release, that find no
 // free moment. Holds that touch do not overlap. Each hold is named with one that it meets.
 func sweepMutex(holds []hold) []clash {
-	solid, floats := split(holds)
-	slices.SortFunc(solid, byAcquired)
+	solid, floats := order(holds)
 	var out []clash
 	m := -1
 	for i := range solid {
-		if m >= 0 && solid[m].ri > solid[i].ac {
-			out = append(out, clash{a: solid[m], b: solid[i], at: solid[i].ac, to: min(solid[m].ri, solid[i].ri)})
+		h := &holds[solid[i]]
+		if m >= 0 && holds[solid[m]].ri > h.ac {
+			a := &holds[solid[m]]
+			out = append(out, clash{a: *a, b: *h, at: h.ac, to: min(a.ri, h.ri)})
 		}
-		if m < 0 || solid[i].ri >= solid[m].ri {
+		if m < 0 || h.ri >= holds[solid[m]].ri {
 			m = i
 		}
 	}
-	return append(out, floatsInside(solid, floats)...)
+	return append(out, floatsInside(holds, solid, floats)...)
+}
+
+// order returns the places of the certain holds, by when they were granted, and of the floats.
+func order(holds []hold) (solid, floats []int32) {
+	solid = make([]int32, 0, len(holds))
+	for i := range holds {
+		if holds[i].float {
+			floats = append(floats, int32(i))
+		} else {
+			solid = append(solid, int32(i))
+		}
+	}
+	slices.SortFunc(solid, func(a, b int32) int { return byAcquired(holds[a], holds[b]) })
+	return solid, floats
 }
 
 // floatsInside needs solid sorted by ac.
-func floatsInside(solid, floats []hold) []clash {
+func floatsInside(holds []hold, solid, floats []int32) []clash {
 	if len(floats) == 0 {
 		return nil
 	}
-	longest := make([]int, len(solid)) // of the holds up to here, the one that ends last
+	longest := make([]int32, len(solid)) // of the holds up to here, the one that ends last
 	for i := range solid {
-		longest[i] = i
-		if i > 0 && solid[longest[i-1]].ri > solid[i].ri {
+		longest[i] = solid[i]
+		if i > 0 && holds[longest[i-1]].ri > holds[solid[i]].ri {
 			longest[i] = longest[i-1]
 		}
 	}
 	var out []clash
-	for _, f := range floats {
-		j := sort.Search(len(solid), func(k int) bool { return solid[k].ac >= f.ri }) - 1
+	for _, k := range floats {
+		f := &holds[k]
+		j := sort.Search(len(solid), func(k int) bool { return holds[solid[k]].ac >= f.ri }) - 1
 		if j < 0 {
 			continue
 		}
-		if c := solid[longest[j]]; c.ri > f.rc {
-			out = append(out, clash{a: c, b: f, at: f.ri, to: f.rc, float: true})
+		if c := &holds[longest[j]]; c.ri > f.rc {
+			out = append(out, clash{a: *c, b: *f, at: f.ri, to: f.rc, float: true})
 		}
 	}
 	return out
 }
 
 func byAcquired(a, b hold) int {
-	return cmp.Or(cmp.Compare(a.ac, b.ac), cmp.Compare(a.ri, b.ri), cmp.Compare(a.acq, b.acq))
+	if a.ac != b.ac {
+		return cmp.Compare(a.ac, b.ac)
+	}
+	return cmp.Or(cmp.Compare(a.ri, b.ri), cmp.Compare(a.acq, b.acq))
 }
 
 func split(holds []hold) (solid, floats []hold) {

@@ -58,6 +58,7 @@ type view struct {
 	ops     []op // in the order of their invocations
 	grants  []grant
 	byGrant []int32 // ops, grouped by grant, each group in order
+	shared  []bool  // owners that have more than one grant
 	clients names
 	locks   []lockView
 	things  []resourceView
@@ -126,7 +127,7 @@ func newView(h *history.History) (*view, error) {
 	v.budget = budget{configs: DefaultConfigurations}
 	for i := range v.locks {
 		l := &v.locks[i]
-		l.holds = sync.OnceValue(func() *normaliser { return normalise(v, v.owners(l), l.contract.Reentry) })
+		l.holds = sync.OnceValue(func() *normaliser { return normalise(v, l) })
 		l.tenures = sync.OnceValue(func() []tenure { return v.tenures(l) })
 	}
 	return v, nil
