@@ -99,6 +99,9 @@ type Service struct {
 	// Leave is called once a node is dead for good, before its folder is removed: to give back what the server took from
 	// the system. nil: nothing.
 	Leave func(dir string) error
+	// Program is what a node runs where not all run Binary, such as a pooler in front; its error is a *Error where a person
+	// can mend it. nil: Binary.
+	Program func(NodeConfig) (path string, err error)
 	// Command is the argument list without the binary, and additions to the environment.
 	Command func(NodeConfig) (argv []string, env []string)
 	// Embed starts it in this process, listening on Host:Port. nil: it can't be.

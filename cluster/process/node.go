@@ -213,7 +213,14 @@ func (n *node) launch(ctx context.Context) error {
 	}
 	argv, env := s.Command(config)
 	n.argv = argv
-	p, err := n.spawn(argv, env)
+	path := n.cluster.binary
+	if s.Program != nil {
+		var err error
+		if path, err = s.Program(config); err != nil {
+			return fmt.Errorf("start node %s: %w", n.name, err)
+		}
+	}
+	p, err := n.spawn(path, argv, env)
 	if err != nil {
 		return fmt.Errorf("start node %s: %w", n.name, err)
 	}
@@ -226,9 +233,9 @@ func (n *node) launch(ctx context.Context) error {
 }
 
 // spawn starts the server itself, or this program as the server, with host names of its own where it needs them.
-func (n *node) spawn(argv, env []string) (*proc.Process, error) {
+func (n *node) spawn(path string, argv, env []string) (*proc.Process, error) {
 	c := n.cluster
-	cmd := proc.Command{Path: c.binary, Args: argv, Env: env, Dir: n.dir, Log: n.log, User: c.user()}
+	cmd := proc.Command{Path: path, Args: argv, Env: env, Dir: n.dir, Log: n.log, User: c.user()}
 	if c.o.Self != "" {
 		cmd.Args = append([]string{c.o.Service.Child}, argv...)
 	}

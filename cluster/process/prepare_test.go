@@ -4,8 +4,10 @@ package process_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -111,5 +113,32 @@ func TestUnprivilegedServersRunAsNobody(t *testing.T) {
 	startErr := c.Start(t.Context())
 	if who != "65534" {
 		t.Errorf("it runs as %q (%v)", who, startErr)
+	}
+}
+
+func TestProgramOfANode(t *testing.T) {
+	svc := service(t)
+	own, asked := filepath.Join(t.TempDir(), "own"), 0
+	binary, err := process.Find(svc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(binary, own); err != nil {
+		t.Fatal(err)
+	}
+	svc.Program = func(c cluster.NodeConfig) (string, error) {
+		asked++
+		return own, nil
+	}
+	c, err := process.New(process.Options{Service: svc, Nodes: 1, Spawner: spawner(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", c.Nodes()[0].(cluster.Pidded).Pid())); runtime.GOOS == "linux" && !strings.HasPrefix(string(line), own) || asked != 1 {
+		t.Errorf("it runs %q (%v), want %s", line, err, own)
 	}
 }
