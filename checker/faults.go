@@ -24,9 +24,9 @@ func (w *window) meets(from, to time.Duration) bool { return w.from <= to && fro
 func (w *window) hits(client string) bool { return slices.Contains(w.targets, client) }
 
 // faultWindows pairs what began with what ended, first begun first ended for each planned fault.
-func faultWindows(h *history.History, end time.Duration) []window {
+func faultWindows(h *history.History, events []int32, end time.Duration) []window {
 	var ws []window
-	for i := range h.Ops {
+	for _, i := range events {
 		switch e := &h.Ops[i]; e.Type {
 		case history.FaultBegin:
 			ws = append(ws, window{e.Time, end, e.Fault, e.Index, -1, string(e.F), e.Targets})
@@ -70,13 +70,10 @@ type stall struct {
 }
 
 // stalls leaves out those of clients that the harness itself had paused or slowed down.
-func stalls(h *history.History, faults []window) []stall {
+func stalls(h *history.History, events []int32, faults []window) []stall {
 	var out []stall
-	for i := range h.Ops {
+	for _, i := range events {
 		e := &h.Ops[i]
-		if e.Type != history.HostStall {
-			continue
-		}
 		s := stall{e.Time - e.TTL, e.Time, e.Client, e.Index}
 		meant := func(w window) bool { return s.client != "" && w.hits(s.client) && w.meets(s.from, s.to) }
 		if !slices.ContainsFunc(faults, meant) {

@@ -16,6 +16,7 @@ type grant struct {
 	acq        int32 // its acquire; -1: the history has none
 	from, to   int32 // its ops, in view.byGrant
 	owner      int32 // what the service compares: the number of an owner
+	told       int32 // the first event that tells the owner; -1: none
 	crash      time.Duration
 	crashEvent int32
 	token      uint64
@@ -149,15 +150,10 @@ func (t *ownerTable) number(g int32) (owner int32, new bool) {
 	}
 }
 
+// ownerValue is what the service compares, as the first event that tells it says; empty: none does.
 func (v *view) ownerValue(g int32) string {
-	for _, i := range v.ofGrant(g) {
-		o := &v.ops[i]
-		if s := v.done(o).Owner; s != "" {
-			return s
-		}
-		if s := v.called(o).Owner; s != "" {
-			return s
-		}
+	if e := v.grants[g].told; e >= 0 {
+		return v.h.Ops[e].Owner
 	}
 	return ""
 }

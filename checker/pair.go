@@ -19,6 +19,8 @@ type builder struct {
 	before   map[int32]int32   // for a grant that no event names, the one that was the newest before it
 	newest   map[seat]int32    // the newest grant of a client's thread on a lock, for ops that name none
 	alive    map[int32][]int32 // grants of a client since it was last killed
+	faulty   []int32           // events of faults
+	stalled  []int32           // events of stalls
 }
 
 // line is what may have one operation open at a time, lane what is known of it.
@@ -144,6 +146,10 @@ func (b *builder) event(i int32, e *history.Op) error {
 		b.single(i, e, renewed)
 	case history.Crash:
 		b.crash(e)
+	case history.FaultBegin, history.FaultEnd:
+		b.faulty = append(b.faulty, i)
+	case history.HostStall:
+		b.stalled = append(b.stalled, i)
 	case history.Phase:
 		if _, seen := b.v.phases[e.Name]; !seen {
 			b.v.phases[e.Name] = e.Time
@@ -187,7 +193,8 @@ func actOf(f history.F) (a act, known bool) {
 }
 
 func (b *builder) newOp(i int32, e *history.Op, at *lane) op {
-	o := op{call: e.Time, ret: e.Time, inv: i, cmp: -1, lock: -1, grant: -1, client: at.client, thread: at.thread, shared: e.Mode == history.Shared}
+	o := op{call: e.Time, ret: e.Time, inv: i, cmp: -1, lock: -1, grant: -1, client: at.client, thread: at.thread, shared: e.Mode == history.Shared,
+		permits: int16(max(1, min(e.Permits, 1<<15-1)))}
 	if e.Lock != "" {
 		o.lock = b.lock(e.Lock)
 	}
@@ -217,12 +224,20 @@ func (b *builder) complete(i int32, e *history.Op) error {
 	}
 	at.open, at.orphan = -1, false
 	o.cmp = i
+	b.owner(o, i, e)
 	o.ans = answerOf(e)
 	if o.ans != unknown {
 		o.ret = e.Time
 	}
 	b.stepBack(o)
 	return nil
+}
+
+// owner notes the first event that tells the owner of o's grant.
+func (b *builder) owner(o *op, i int32, e *history.Op) {
+	if e.Owner != "" && o.grant >= 0 && b.v.grants[o.grant].told < 0 {
+		b.v.grants[o.grant].told = i
+	}
 }
 
 // stepBack makes the grant before it the newest again when an acquire that names none was refused: what its client
@@ -297,6 +312,7 @@ func (b *builder) place(o *op, e *history.Op) {
 		b.v.locks[o.lock].acquires = append(b.v.locks[o.lock].acquires, self)
 	}
 	o.grant = b.grantOf(o, e)
+	b.owner(o, o.inv, e)
 	if o.lock < 0 && o.grant >= 0 {
 		o.lock = b.v.grants[o.grant].lock
 	}
@@ -340,7 +356,7 @@ func (b *builder) grantOf(o *op, e *history.Op) int32 {
 
 func (b *builder) newGrant(o *op, id int) int32 {
 	g := int32(len(b.v.grants))
-	b.v.grants = append(b.v.grants, grant{id: id, lock: o.lock, client: o.client, acq: -1, owner: -1, crash: forever, crashEvent: -1})
+	b.v.grants = append(b.v.grants, grant{id: id, lock: o.lock, client: o.client, acq: -1, owner: -1, told: -1, crash: forever, crashEvent: -1})
 	if b.shape.crashes {
 		b.alive[o.client] = append(b.alive[o.client], g)
 	}

@@ -49,6 +49,7 @@ type op struct {
 	act       act
 	ans       answer
 	shared    bool
+	permits   int16 // at least 1
 }
 
 // view is a history as the checkers look at it. It never changes once made.
@@ -122,8 +123,8 @@ func newView(h *history.History) (*view, error) {
 	}
 	v := b.v
 	b.group()
-	v.faults = faultWindows(h, v.end)
-	v.stalls = stalls(h, v.faults)
+	v.faults = faultWindows(h, b.faulty, v.end)
+	v.stalls = stalls(h, b.stalled, v.faults)
 	v.budget = budget{configs: DefaultConfigurations}
 	for i := range v.locks {
 		l := &v.locks[i]
