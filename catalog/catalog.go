@@ -12,6 +12,7 @@ import (
 	"github.com/locktest/locktest/locks"
 	"github.com/locktest/locktest/locks/broken"
 	"github.com/locktest/locktest/locks/memory"
+	"github.com/locktest/locktest/locks/postgres"
 	"github.com/locktest/locktest/locks/redis"
 	"github.com/locktest/locktest/runner"
 	"github.com/locktest/locktest/scenarios"
@@ -44,6 +45,8 @@ func Locks() []Lock {
 	return []Lock{
 		{Name: "memory/lease", About: "in this process: exact TTL, tokens, loss told; not distributed", New: plain(func() locks.Provider { return memory.NewLease() }), Extends: true},
 		{Name: "memory/mutex", About: "in this process: no TTL, tokens; not distributed", New: plain(func() locks.Provider { return memory.NewMutex() })},
+		{Name: "postgres/advisory", About: "session-level advisory locks of PostgreSQL: held as long as the connection; waits at the server; no token", New: advisory,
+			Options: postgres.OptionNames(), Service: postgres.Service, Nodes: 1, Min: 1, Max: 5},
 		{Name: "redis/redlock", About: "majority of 3 to 9 independent Redis servers; no token", New: redisLock(func(o redis.Options) locks.Provider { return redis.NewRedlock(o) }),
 			Options: redis.OptionNames(), Service: redis.Service, Nodes: 5, Min: 3, Max: 9, Extends: true},
 		{Name: "redis/single", About: "one Redis server: SET NX PX, compare-and-delete, token", New: redisLock(func(o redis.Options) locks.Provider { return redis.NewSingle(o) }),
@@ -88,6 +91,14 @@ func redisLock(new func(redis.Options) locks.Provider) func(map[string]string) (
 		}
 		return new(o), nil
 	}
+}
+
+func advisory(options map[string]string) (locks.Provider, error) {
+	o, err := postgres.ParseOptions(options)
+	if err != nil {
+		return nil, err
+	}
+	return postgres.NewAdvisory(o), nil
 }
 
 // Find returns the lock of that name.

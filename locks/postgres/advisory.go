@@ -38,6 +38,10 @@ func (a *Advisory) Open(_ context.Context, t locks.Target) (locks.Client, error)
 	if len(t.Addrs) == 0 {
 		return nil, errors.New("postgres/advisory: no address")
 	}
+	var err error
+	if t.Addrs, err = a.options.chosen(t.Addrs); err != nil {
+		return nil, fmt.Errorf("postgres/advisory: %w", err)
+	}
 	return &client{target: t, options: a.options.withDefaults(), sessions: map[*session]struct{}{}}, nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -13,10 +15,30 @@ type Options struct {
 	Timeout time.Duration
 	// User and Database to connect as and to. Default postgres.
 	User, Database string
+	// Nodes are those that the client dials, by name, in order; all of them where it is empty.
+	Nodes []string
 }
 
 // OptionNames are the names that a scenario can give under lock.options.
-func OptionNames() []string { return []string{"database", "timeout", "user"} }
+func OptionNames() []string { return []string{"database", "nodes", "timeout", "user"} }
+
+var nodeName = regexp.MustCompile(`^n[1-9][0-9]?$`)
+
+// chosen returns the addresses of the nodes that o names.
+func (o Options) chosen(addrs []string) ([]string, error) {
+	if len(o.Nodes) == 0 {
+		return addrs, nil
+	}
+	var out []string
+	for _, name := range o.Nodes {
+		i, err := strconv.Atoi(name[1:])
+		if err != nil || i > len(addrs) {
+			return nil, fmt.Errorf("there is no node %s", name)
+		}
+		out = append(out, addrs[i-1])
+	}
+	return out, nil
+}
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
@@ -26,6 +48,14 @@ func ParseOptions(m map[string]string) (Options, error) {
 	for name, value := range map[string]string{"user": o.User, "database": o.Database} {
 		if value != "" && !plainName.MatchString(value) {
 			return Options{}, fmt.Errorf("option %s: %q is not a plain name", name, value)
+		}
+	}
+	if text := m["nodes"]; text != "" {
+		o.Nodes = strings.Split(text, ",")
+	}
+	for _, name := range o.Nodes {
+		if !nodeName.MatchString(name) {
+			return Options{}, fmt.Errorf("option nodes: %q is not the name of a node, such as n1, or several with commas between them", name)
 		}
 	}
 	if text, ok := m["timeout"]; ok {

@@ -2,6 +2,8 @@ package postgres_test
 
 import (
 	"context"
+	"log/slog"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -9,6 +11,7 @@ import (
 
 	"github.com/locktest/locktest/cluster/process"
 	"github.com/locktest/locktest/internal/proc"
+	"github.com/locktest/locktest/locks"
 	"github.com/locktest/locktest/locks/lockstest"
 	"github.com/locktest/locktest/locks/postgres"
 )
@@ -82,3 +85,24 @@ func TestAdvisory(t *testing.T) {
 		return lockstest.Kit{Provider: postgres.NewAdvisory(postgres.Options{}), Addrs: []string{addr}, TTL: 300 * time.Millisecond}
 	})
 }
+
+func client(t *testing.T, name string, addrs ...string) locks.Client {
+	t.Helper()
+	c, err := postgres.NewAdvisory(postgres.Options{}).Open(t.Context(), locks.Target{Client: name, Addrs: addrs, Rand: rand.New(rand.NewPCG(1, uint64(len(name)+int(name[1])))), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func acquire(t *testing.T, c locks.Client) locks.Lock {
+	t.Helper()
+	l, err := c.Acquire(t.Context(), request())
+	if err != nil {
+		t.Fatalf("acquire: %v", err)
+	}
+	return l
+}
+
+func request() locks.Request { return locks.Request{Name: "orders"} }

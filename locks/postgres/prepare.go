@@ -11,8 +11,11 @@ import (
 	"github.com/locktest/locktest/cluster"
 )
 
-// prepare makes the data folder where there is none: by initdb once, and then by a copy of what that made.
+// prepare makes what a node finds when it starts: a pooler its configuration, a server its data where it has none.
 func prepare(ctx context.Context, c cluster.NodeConfig) error {
+	if isPooler(c) {
+		return writePooler(c)
+	}
 	if err := leave(c.Dir); err != nil {
 		return err
 	}
@@ -20,9 +23,20 @@ func prepare(ctx context.Context, c cluster.NodeConfig) error {
 	if there || err != nil {
 		return err
 	}
-	return create(ctx, c)
+	if primary := findPrimary(ctx, c); primary != "" {
+		return clone(ctx, c, primary)
+	}
+	if c.Index == first(c) {
+		return create(ctx, c)
+	}
+	primary, err := awaitPrimary(ctx, c)
+	if err != nil {
+		return err
+	}
+	return clone(ctx, c, primary)
 }
 
+// create makes the data by initdb once, and then by a copy of what that made.
 func create(ctx context.Context, c cluster.NodeConfig) error {
 	there, err := exists(template(c.Dir))
 	if err != nil {

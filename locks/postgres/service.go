@@ -14,8 +14,18 @@ import (
 	"github.com/locktest/locktest/cluster"
 )
 
-// Service is a PostgreSQL server, 15 or later, as a process. It keeps its data over a crash: what it had written is with
-// the operating system, so that it needs no fsync to survive anything that can be done to it here.
+// poolerOption puts PgBouncer in front, as n1; the other nodes are PostgreSQL.
+const poolerOption = "pooler"
+
+// The values of poolerOption: for how long a client has a server's session for itself.
+const (
+	poolSession     = "session"
+	poolTransaction = "transaction"
+)
+
+// Service is PostgreSQL, 15 or later, as processes: a primary, and streaming replicas where there are more nodes. It keeps its
+// data over a crash: what it had written is with the operating system, so that it needs no fsync to survive anything that
+// can be done to it here.
 func Service() cluster.Service {
 	return cluster.Service{
 		Name:         "postgres",
@@ -24,7 +34,13 @@ func Service() cluster.Service {
 		Places:       []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin"},
 		Hint:         []string{"apt install postgresql", "brew install postgresql@17"},
 		Nodes:        1,
+		Options:      map[string][]string{poolerOption: {poolSession, poolTransaction}},
 		Unprivileged: true,
+		Peering:      &cluster.Peering{Ports: []string{cluster.ClientPort}},
+		Program:      program,
+		Leaders:      leaders,
+		Promote:      promote,
+		Time:         clock,
 		Prepare:      prepare,
 		Leave:        leave,
 		Command:      command,
@@ -38,7 +54,17 @@ func Service() cluster.Service {
 func dataDir(dir string) string  { return filepath.Join(dir, "data") }
 func template(dir string) string { return filepath.Join(dir, "template") }
 
+func program(c cluster.NodeConfig) (string, error) {
+	if isPooler(c) {
+		return findPooler()
+	}
+	return c.Binary, nil
+}
+
 func command(c cluster.NodeConfig) (argv, env []string) {
+	if isPooler(c) {
+		return []string{poolerFile(c.Dir)}, nil
+	}
 	argv = []string{"-D", dataDir(c.Dir), "-h", c.Host, "-p", strconv.Itoa(c.Port)}
 	for _, setting := range []string{
 		"unix_socket_directories=", // TCP alone: that goes through links that can fail
