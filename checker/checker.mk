@@ -12,3 +12,6 @@ fuzz-checker-quick: ## the same with 50 000
 
 bench-checker: ## the checker against Porcupine on the same histories, as ratios
 	LOCKTEST_BENCH=1 $(GO) test -count=1 -timeout 60m -run 'TestBench$$' ./checker -v
+
+mutate: ## change each comparison of the sweep and the general engine: the tests must notice
+	$(GO) run ./checker/mutate -dir checker

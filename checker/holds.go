@@ -71,9 +71,8 @@ func (v *view) eachOwner(l *lockView, f func(ids []int32)) {
 	for _, g := range l.grants {
 		owner := v.grants[g].owner
 		if !v.shared[owner] {
-			if own = v.appendMattering(own[:0], g); len(own) > 0 {
-				f(own)
-			}
+			own = v.appendMattering(own[:0], g)
+			f(own)
 			continue
 		}
 		k, seen := at[owner]
@@ -88,9 +87,7 @@ func (v *view) eachOwner(l *lockView, f func(ids []int32)) {
 		if !slices.IsSorted(ids) {
 			slices.Sort(ids)
 		}
-		if len(ids) > 0 {
-			f(ids)
-		}
+		f(ids)
 	}
 }
 
@@ -113,9 +110,7 @@ func matters(o *op) bool {
 	return o.act == lost
 }
 
-// isRelease also takes a loss for a release whose outcome nobody knows.
-func isRelease(o *op) bool { return o.act == release || o.act == lost }
-
+// unsure also takes a loss for a release whose outcome nobody knows.
 func unsure(o *op) bool { return o.ans == unknown || o.act == lost }
 
 func (n *normaliser) owner(ids []int32) bool {

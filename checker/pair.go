@@ -148,6 +148,8 @@ func (b *builder) event(i int32, e *history.Op) error {
 		b.crash(e)
 	case history.FaultBegin, history.FaultEnd:
 		b.faulty = append(b.faulty, i)
+	case history.Observed:
+		b.v.found = append(b.v.found, i)
 	case history.HostStall:
 		b.stalled = append(b.stalled, i)
 	case history.Phase:

@@ -17,6 +17,8 @@ func All() []Checker {
 		&property{ReadWrite, judgeReadWrite},
 		&property{Reentrancy, judgeReentrancy},
 		&property{Liveness, judgeLiveness},
+		&property{Fairness, judgeFairness},
+		&property{Hygiene, judgeHygiene},
 		&property{Availability, judgeAvailability},
 		&property{Coverage, judgeCoverage},
 	}

@@ -65,6 +65,7 @@ type view struct {
 	things  []resourceView
 	faults  []window
 	stalls  []stall
+	found   []int32 // events that tell what was found on the servers
 	phases  map[string]time.Duration
 	end     time.Duration // time of the last event
 	budget  budget        // of the general engine
