@@ -99,6 +99,16 @@ func (p *Process) start(ctx context.Context) error {
 	return nil
 }
 
+// Pid is the running process; 0 once it was killed.
+func (p *Process) Pid() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.life == nil || p.life.killed {
+		return 0
+	}
+	return p.life.proc.Pid()
+}
+
 // Await returns once the client lives. A client that died by itself never does again.
 func (p *Process) Await(ctx context.Context) error {
 	p.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/internal/vclock"
 )
 
 // ledger is what is in force, by whom, so that overlapping faults compose: a link is as bad as all that lies on it, and
@@ -32,9 +33,10 @@ type layer struct {
 
 // target is a node or a client. Its lock is held while it is being changed, so that two faults never change it at once.
 type target struct {
-	mu     sync.Mutex
-	pauses map[int]bool
-	kills  map[int]bool
+	mu      sync.Mutex
+	pauses  map[int]bool
+	kills   map[int]bool
+	offsets map[int]vclock.Offset
 }
 
 func newLedger(env Env) *ledger {
@@ -61,7 +63,7 @@ func (l *ledger) target(name string) *target {
 	defer l.mu.Unlock()
 	t := l.targets[name]
 	if t == nil {
-		t = &target{pauses: map[int]bool{}, kills: map[int]bool{}}
+		t = &target{pauses: map[int]bool{}, kills: map[int]bool{}, offsets: map[int]vclock.Offset{}}
 		l.targets[name] = t
 	}
 	return t

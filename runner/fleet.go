@@ -167,6 +167,18 @@ func (f *fleet) Kill(ctx context.Context, client string) error {
 	})
 }
 
+// Pid is the client's process; 0 where it has none of its own, or is dead.
+func (f *fleet) Pid(client string) int {
+	m, err := f.member(client)
+	if err != nil {
+		return 0
+	}
+	if p, ok := m.(interface{ Pid() int }); ok {
+		return p.Pid()
+	}
+	return 0
+}
+
 // Restart brings a new process of that name.
 func (f *fleet) Restart(ctx context.Context, client string) error {
 	return f.with(client, func(m member) error { return m.Restart(ctx) })

@@ -6,7 +6,9 @@ import (
 )
 
 // Arguments lists the keys that the mapping form of a fault can have. FaultName.Args says which of them a kind takes.
-func Arguments() []string { return []string{"of", "direction", "mode", "restart", "delay"} }
+func Arguments() []string {
+	return []string{"of", "direction", "mode", "restart", "delay", "jump", "rate", "freeze", "clock"}
+}
 
 // args reads what stands behind a kind: a target, a list of them, sides, or a mapping with further keys.
 func (d *decoder) args(r *reader, kind string, known FaultName) Args {
@@ -73,6 +75,18 @@ func (r *reader) args(known FaultName, a Args) Args {
 	if takes("delay") {
 		a.Latency = r.span("delay")
 		r.positive("delay", a.Latency.Max)
+	}
+	if takes("jump") {
+		a.Jump = read(r, "jump", parseSigned)
+	}
+	if takes("rate") {
+		a.Rate = read(r, "rate", parseFactor)
+	}
+	if takes("freeze") {
+		a.Freeze = r.flag("freeze")
+	}
+	if takes("clock") {
+		a.Clock = r.text("clock")
 	}
 	return a
 }

@@ -17,6 +17,8 @@ const (
 	Flag     Syntax = "true or false"
 	Slot     Syntax = "mapping"
 	Slots    Syntax = "list of mappings"
+	Signed   Syntax = "duration with a sign" // +20s, -20s
+	Factor   Syntax = "factor"               // 1.5
 )
 
 // article is the syntax as a word in a sentence.
@@ -108,6 +110,10 @@ func Fields() []Field {
 		{Path: "faults[]." + anyKind + ".mode", Syntax: Text, Default: "hold", Values: []string{"hold", "drop", "refuse"}, About: "whether they arrive later, never, or connections are reset"},
 		{Path: "faults[]." + anyKind + ".restart", Syntax: Text, Default: "data", Values: []string{"data", "prefix", "empty"}, About: "what a node finds when it comes back"},
 		{Path: "faults[]." + anyKind + ".delay", Syntax: Span, About: "latency that is added, one way"},
+		{Path: "faults[]." + anyKind + ".jump", Syntax: Signed, About: "how far a clock is set forward (+20s) or back (-20s)"},
+		{Path: "faults[]." + anyKind + ".rate", Syntax: Factor, About: "of a clock: 1.5 gains half a second a second; of a throttle: the share of time that is left"},
+		{Path: "faults[]." + anyKind + ".freeze", Syntax: Flag, About: "whether a clock stands still"},
+		{Path: "faults[]." + anyKind + ".clock", Syntax: Text, Default: "wall", Values: []string{"wall", "monotonic"}, About: "which clock"},
 		{Path: "expect", Syntax: Slot, About: "what is expected of each property; held unless said otherwise"},
 		{Path: "expect." + anyKind + ".verdict", Syntax: Text, Default: "held", Values: verdicts(), About: "held, violated, or any of both"},
 		{Path: "expect." + anyKind + ".because", Syntax: Text, About: "the reason; required with violated"},

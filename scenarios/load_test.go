@@ -145,6 +145,8 @@ func wholeScenario() *Scenario {
 			{Trigger: Trigger{On: "extending", After: Range{0, ms}, Chance: 0.29}, For: Range{time.Second, time.Second}, Kind: "latency", Args: Args{Of: "holder", Latency: Range{50 * ms, 150 * ms}}},
 			{Trigger: Trigger{On: "waiting", Chance: 1}, For: Range{time.Second, time.Second}, Kind: "partition", Args: Args{Of: "majority", Direction: "to-nodes", Mode: "drop"}},
 			{Trigger: Trigger{At: span(9*time.Second, 9*time.Second)}, Kind: "flush", Args: Args{Of: "all"}},
+			{Trigger: Trigger{At: span(10*time.Second, 10*time.Second)}, For: Range{time.Second, time.Second}, Kind: "clock", Args: Args{Of: "n1", Jump: -20 * time.Second, Rate: 1.5, Clock: "monotonic"}},
+			{Trigger: Trigger{At: span(11*time.Second, 11*time.Second)}, For: Range{time.Second, time.Second}, Kind: "clock", Args: Args{Of: "n1", Freeze: true, Clock: "wall"}},
 		},
 		Expect: map[string]Expectation{
 			"mutual-exclusion/stale-holder": {Verdict: "any"},

@@ -15,7 +15,7 @@ func testNames() Names {
 		Faults: map[string]FaultName{
 			"pause":     {Args: []string{"of"}, Required: []string{"of"}, Targets: Targets(), Process: true, Shared: true, NeedsFor: true, StopsTime: true},
 			"kill":      {Args: []string{"of", "restart"}, Required: []string{"of"}, Targets: Targets(), Process: true, Shared: true, TakesFor: true},
-			"clock":     {Args: []string{"of"}, Required: []string{"of"}, Targets: Targets(), Process: true, NeedsFor: true},
+			"clock":     {Args: []string{"of", "jump", "rate", "freeze", "clock"}, Required: []string{"of"}, Targets: Targets(), Process: true, NeedsFor: true},
 			"partition": {Args: []string{"of", "direction", "mode"}, Required: []string{"of"}, Targets: []string{"n1", "one", "minority", "majority", "all", "nodes", "c1", "holder", "clients"}, Groups: true, Network: true, NeedsFor: true},
 			"latency":   {Args: []string{"of", "delay"}, Required: []string{"of", "delay"}, Targets: []string{"n1", "nodes", "c1", "holder"}, Network: true, NeedsFor: true},
 			"flush":     {Args: []string{"of"}, Targets: []string{"n1", "all"}},

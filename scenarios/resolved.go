@@ -195,6 +195,16 @@ func (w *writer) args(a Args) {
 	if a.Latency != (Range{}) {
 		w.field(3, "delay", formatSpan(a.Latency))
 	}
+	if a.Jump != 0 {
+		w.field(3, "jump", signed(a.Jump))
+	}
+	if a.Rate != 0 {
+		w.field(3, "rate", strconv.FormatFloat(a.Rate, 'g', -1, 64))
+	}
+	if a.Freeze {
+		w.field(3, "freeze", "true")
+	}
+	w.text(3, "clock", a.Clock)
 }
 
 func (w *writer) expect(expect map[string]Expectation) {
@@ -272,4 +282,12 @@ func reserved(s string) bool {
 		return true
 	}
 	return false
+}
+
+// signed is the form that parseSigned reads.
+func signed(d time.Duration) string {
+	if d < 0 {
+		return "-" + formatDuration(-d)
+	}
+	return "+" + formatDuration(d)
 }

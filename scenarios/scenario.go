@@ -105,13 +105,17 @@ type Trigger struct {
 
 // Args are the parameters of a fault's kind, read strictly by scenarios as catalog.FaultNames describes them.
 type Args struct {
-	Of        string     // a target: holder, waiter, one, minority, majority, all, nodes, clients, n1, c2
-	List      []string   // targets by name
-	Groups    [][]string // a partition's sides
-	Direction string     // both, to-nodes, from-nodes
-	Mode      string     // hold, drop, refuse
-	Restart   string     // data, prefix, empty
-	Latency   Range      // Min ± : latency and its spread
+	Of        string        // a target: holder, waiter, one, minority, majority, all, nodes, clients, n1, c2
+	List      []string      // targets by name
+	Groups    [][]string    // a partition's sides
+	Direction string        // both, to-nodes, from-nodes
+	Mode      string        // hold, drop, refuse
+	Restart   string        // data, prefix, empty
+	Latency   Range         // Min ± : latency and its spread
+	Jump      time.Duration // of a clock, forward or back
+	Rate      float64       // of a clock: 1 is real time; of a process: its share of the processor, 0 to 1
+	Freeze    bool          // a clock stands still
+	Clock     string        // wall, monotonic
 }
 
 // Expectation is what is expected of a property.

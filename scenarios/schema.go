@@ -99,6 +99,10 @@ func syntaxSchema(names Names, f Field) object {
 		return object{"type": "integer", "minimum": f.Min}
 	case Number:
 		return object{"type": "integer", "minimum": 0}
+	case Signed:
+		return object{"type": "string", "pattern": `^[+-]?\d+(\.\d+)?(us|ms|s|m|h)`}
+	case Factor:
+		return object{"type": "number", "minimum": 0}
 	case Percent:
 		return object{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)?%$`}
 	case Flag:

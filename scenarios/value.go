@@ -33,6 +33,29 @@ func parseDuration(text string) (time.Duration, *mistake) {
 	return d, nil
 }
 
+// parseSigned reads +20s or -20s.
+func parseSigned(text string) (time.Duration, *mistake) {
+	number, back := strings.CutPrefix(text, "-")
+	d, m := parseDuration(strings.TrimPrefix(number, "+"))
+	if m != nil {
+		m.fix = "write +20s or -20s (units: us, ms, s, m, h)"
+		return 0, m
+	}
+	if back {
+		d = -d
+	}
+	return d, nil
+}
+
+// parseFactor reads a number above zero.
+func parseFactor(text string) (float64, *mistake) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(f) || f <= 0 || f > 1000 {
+		return 0, &mistake{CodeNumber, fmt.Sprintf("%q is not a factor above 0", text), "such as 1.5", ""}
+	}
+	return f, nil
+}
+
 // unitFix rewrites units that people use but Go doesn't: "5 s", "5sec", "2min".
 func unitFix(text string) string {
 	m := regexp.MustCompile(`^([0-9.]+)\s*([A-Za-z]+)$`).FindStringSubmatch(text)

@@ -157,3 +157,16 @@ func poll(ctx context.Context, f func() (done bool, err error)) error {
 		}
 	}
 }
+
+// Tree returns the process and its living descendants, as they are now; none once it has ended.
+func Tree(pid int) ([]int, error) {
+	table, err := snapshot()
+	if err != nil {
+		return nil, fmt.Errorf("list the processes under %d: %w", pid, err)
+	}
+	var pids []int
+	for _, e := range tree(table, identity{pid: pid, start: startOf(pid)}) {
+		pids = append(pids, e.pid)
+	}
+	return pids, nil
+}
