@@ -48,7 +48,7 @@ func puzzle(owners int) string {
 }
 
 func TestEngineBudget(t *testing.T) {
-	h := parsed(t, puzzle(10))
+	h := parsed(t, puzzle(5))
 	permits := func(opt Options) Result {
 		return Run(context.Background(), h, []Checker{For(Permits)}, opt)[0]
 	}
@@ -83,7 +83,7 @@ func TestEngineBudget(t *testing.T) {
 
 // A limit that is reached leaves what was found before.
 func TestEngineBudgetKeepsFindings(t *testing.T) {
-	h := parsed(t, puzzle(10)+"lock M owner-checked release-held\na:A[200,210]lock=M b:A[220,230]lock=M a:R[250,260]lock=M")
+	h := parsed(t, puzzle(5)+"lock M owner-checked release-held\na:A[200,210]lock=M b:A[220,230]lock=M a:R[250,260]lock=M")
 	rs := Run(context.Background(), h, []Checker{For(Permits), For(MutualExclusion)}, Options{Configurations: 50})
 	if rs[0].Verdict != Inconclusive || rs[1].Verdict != Violated {
 		t.Errorf("%v and %v, want inconclusive and violated", rs[0].Verdict, rs[1].Verdict)
