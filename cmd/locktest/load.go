@@ -27,6 +27,13 @@ func (c *choice) flags(cmd *cobra.Command) {
 	f.StringArrayVar(&c.locks, "lock", nil, "PROVIDER/STRATEGY: run the scenario against this lock (may be repeated)")
 	f.StringVar(&c.on, "on", "", "where the servers run: auto, embedded or process")
 	f.StringVar(&c.seed, "seed", "", "seed of everything that is drawn (default: the file's, else drawn and printed)")
+	cmd.RegisterFlagCompletionFunc("lock", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		var names []string
+		for _, l := range catalog.Locks() {
+			names = append(names, l.Name)
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	})
 	f.StringArrayVar(&c.sets, "set", nil, "KEY=VALUE: override one field of the scenario, as in workload.resource=checks-token (may be repeated)")
 }
 
@@ -101,4 +108,9 @@ func orOne(locks []string) []string {
 		return []string{""}
 	}
 	return locks
+}
+
+// completeScenarios offers the scenarios that come with the program, and files.
+func completeScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return scenarios.List(), cobra.ShellCompDirectiveDefault
 }

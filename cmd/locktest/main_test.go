@@ -158,6 +158,21 @@ func TestRunFolder(t *testing.T) {
 	}
 }
 
+func TestTimeoutEndsARun(t *testing.T) {
+	r := locktest(t, "run", scenario(t, clean), "--set", "run.duration=60s", "--timeout", "500ms", "--run-dir", t.TempDir())
+	if r.status != 2 || !strings.Contains(r.stdout, "--timeout 500ms") {
+		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for _, args := range [][]string{{"__complete", "run", "quick"}, {"__complete", "run", "--lock", "redis/"}} {
+		if r := locktest(t, args...); !strings.Contains(r.stdout, "quickstart") && !strings.Contains(r.stdout, "redis/single") {
+			t.Errorf("%v: %s", args, r.stdout)
+		}
+	}
+}
+
 func TestDryRunStartsNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs")
 	r := locktest(t, "run", "redlock-partition", "--dry-run", "--run-dir", dir)

@@ -51,7 +51,8 @@ Exit status: 0 all as expected, 1 a safety property is violated, 2 inconclusive,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), args, f) },
+		ValidArgsFunction: completeScenarios,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), args, f) },
 	}
 	f.flags(cmd)
 	cmd.Flags().IntVarP(&f.repeat, "repeat", "n", 0, "run each N times, with seeds that count up; stops at the first run that is not as expected")
@@ -295,7 +296,7 @@ func (a *app) signals(ctx context.Context, timeout time.Duration) (context.Conte
 				}
 				cancel(runner.Interrupt(nameOf(s)))
 			case <-late:
-				cancel(fmt.Errorf("the command ended after its --timeout of %v", timeout))
+				cancel(runner.Interrupt(fmt.Sprintf("--timeout %v", timeout)))
 			case <-end:
 				return
 			}

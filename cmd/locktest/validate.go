@@ -13,6 +13,8 @@ func (a *app) validateCommand() *cobra.Command {
 		Short:   "Check scenario files, start nothing",
 		Example: "  locktest validate scenarios/*.yaml\n  locktest validate my.yaml --strict",
 		Args:    cobra.MinimumNArgs(1),
+
+		ValidArgsFunction: completeScenarios,
 		RunE: func(_ *cobra.Command, args []string) error {
 			all, err := a.load(args, c)
 			if err != nil {
