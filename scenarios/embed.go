@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-//go:embed *.yaml broken
+//go:embed *.yaml broken postgres
 var files embed.FS
 
 // FS is the scenario files that come with the program.
