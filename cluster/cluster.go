@@ -124,6 +124,9 @@ type Service struct {
 	Ports []string
 	// Peering is how the nodes reach each other, where there are at least two. nil: they don't.
 	Peering *Peering
+	// Formed returns nil once the nodes at addrs are one cluster that serves. It is asked after the first start of all of them;
+	// a node that comes back later is as far as Ready says. nil: nodes that are ready are all there is.
+	Formed func(ctx context.Context, addrs map[string]string) error
 	// Rejoin tells the others, by their addresses for clients as the harness reaches them, that a node comes back without its
 	// data; it is called after Wipe and before Prepare, and may leave a mark in Dir for them. nil: they need not know.
 	Rejoin func(ctx context.Context, c NodeConfig, others map[string]string) error

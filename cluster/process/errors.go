@@ -56,6 +56,29 @@ func (n *node) unready(ctx context.Context, p *proc.Process, last error) error {
 	return n.serverError(what, fmt.Sprintf("it runs, but: %v", last), p)
 }
 
+// unformed tells of nodes that run and don't find together, with what each of them wrote last.
+func (c *Cluster) unformed(ctx context.Context, last error) error {
+	if !errors.Is(context.Cause(ctx), errTooLate) {
+		return fmt.Errorf("start cluster: %w", context.Cause(ctx))
+	}
+	e := &cluster.Error{
+		Code:    cluster.CodeServerDied,
+		Message: fmt.Sprintf("the nodes run, and did not become one cluster in %v", c.o.Ready),
+		Details: []string{"at last: " + last.Error()},
+	}
+	for _, n := range c.nodes {
+		e.Details = append(e.Details, fmt.Sprintf("last lines of %s:", n.log))
+		lines, err := proc.Tail(n.log, tailLines)
+		if err != nil {
+			lines = []string{err.Error()}
+		}
+		for _, l := range lines {
+			e.Details = append(e.Details, "    "+l)
+		}
+	}
+	return e
+}
+
 func (n *node) serverError(what, how string, p *proc.Process) error {
 	e := &cluster.Error{
 		Code:    cluster.CodeServerDied,

@@ -146,7 +146,30 @@ func (c *Cluster) Start(ctx context.Context) error {
 			return errors.Join(err, c.Close())
 		}
 	}
+	if err := c.awaitFormed(ctx); err != nil {
+		return errors.Join(err, c.Close())
+	}
 	return nil
+}
+
+// awaitFormed asks the nodes until they are one cluster.
+func (c *Cluster) awaitFormed(ctx context.Context) error {
+	if c.o.Service.Formed == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, c.o.Ready, errTooLate)
+	defer cancel()
+	for {
+		one, done := context.WithTimeout(ctx, time.Second)
+		err := c.o.Service.Formed(one, c.running(nil))
+		done()
+		if err == nil {
+			return nil
+		}
+		if !pause(ctx, 10*time.Millisecond) {
+			return c.unformed(ctx, err)
+		}
+	}
 }
 
 // Nodes returns n1, n2 and so on.

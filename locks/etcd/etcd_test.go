@@ -1,0 +1,24 @@
+package etcd_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/locktest/locktest/locks/etcd"
+	"github.com/locktest/locktest/locks/lockstest"
+)
+
+func TestLease(t *testing.T)        { conform(t, 1) }
+func TestLeaseOnThree(t *testing.T) { conform(t, 3) }
+
+// conform runs the kit on one cluster, with names of their own for each test.
+func conform(t *testing.T, nodes int) {
+	lockstest.Run(t, func(t *testing.T) lockstest.Kit {
+		c, n := up(t, nodes)
+		kit := lockstest.Kit{Provider: etcd.NewLease(etcd.Options{}), TTL: time.Second}
+		for _, m := range c.Nodes() {
+			kit.Addrs = append(kit.Addrs, n.Addr("c1", m.Name()))
+		}
+		return kit
+	})
+}
