@@ -33,6 +33,7 @@ type benchRow struct {
 	big
 	sweepAim, engineAim float64 // ratios; 0: none
 	alone               bool    // Porcupine isn't run
+	absolute            string
 }
 
 func benchRows() []benchRow {
@@ -60,9 +61,14 @@ func benchRows() []benchRow {
 	planted := mutex(10_000, 20, 0, 0)
 	planted.unknown, planted.planted = 0.05, 0.9
 	rows = append(rows, many, planted)
+	for _, at := range []float64{0, 0.1, 0.9} {
+		r := mutex(100_000, 20, 0, 0)
+		r.unknown, r.planted, r.alone = 0.05, at, true
+		rows = append(rows, r)
+	}
 	for _, clients := range []int{5, 20, 100} {
 		r := mutex(1_000_000, clients, 0, 0)
-		r.unknown, r.alone = 0.05, true
+		r.unknown, r.alone, r.absolute = 0.05, true, "sweep ≤ 500ms and 150 MB, engine ≤ 2s"
 		rows = append(rows, r)
 	}
 	return rows
@@ -191,6 +197,9 @@ func (r *benchRow) measure(t *testing.T) {
 
 func (r *benchRow) aims() string {
 	var out []string
+	if r.absolute != "" {
+		out = append(out, r.absolute)
+	}
 	if r.sweepAim > 0 {
 		out = append(out, fmt.Sprintf("sweep ≥ %.0fx", r.sweepAim))
 	}

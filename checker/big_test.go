@@ -56,6 +56,7 @@ type bigRun struct {
 	owner   int32
 	token   uint64
 	plant   bool
+	planted bool
 }
 
 func (b *big) make() []bigOp {
@@ -160,8 +161,8 @@ func (x *bigRun) grant(k, n int) {
 		a.ret = noReturn
 	}
 	x.ops = append(x.ops, bigOp{a, w.client, x.lock}, bigOp{release, w.client, x.lock})
-	if x.b.planted > 0 && !x.plant && float64(len(x.ops)) > x.b.planted*float64(n) {
-		x.plant = true
+	if x.b.planted > 0 && !x.planted && float64(len(x.ops)) > x.b.planted*float64(n) {
+		x.plant, x.planted = true, true
 	}
 }
 
@@ -173,7 +174,7 @@ func (x *bigRun) squeeze(a *small) {
 			continue
 		}
 		a.ret = r.call - 1000
-		x.b.planted, x.plant = 0, false
+		x.plant = false
 		return
 	}
 }

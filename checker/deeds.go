@@ -40,11 +40,14 @@ func sortDeeds(ds []deed) {
 	})
 }
 
-// deedsOfOwner gives a release the weight and the mode of the acquire before it. A loss is a release whose outcome
-// nobody knows.
+// deedsOfOwner gives a release the weight and the mode of the acquire before it, or of the owner's first. A loss is a
+// release whose outcome nobody knows.
 func (v *view) deedsOfOwner(ids []int32) []deed {
 	out := make([]deed, 0, len(ids))
 	weight, shared := int32(1), false
+	if k := slices.IndexFunc(ids, func(i int32) bool { return v.ops[i].act == acquire }); k >= 0 {
+		weight, shared = v.permits(&v.ops[ids[k]]), v.ops[ids[k]].shared
+	}
 	for _, i := range ids {
 		o := &v.ops[i]
 		d := deed{call: o.call, ret: o.ret, op: i, owner: v.grants[o.grant].owner, ans: o.ans, act: release}
@@ -110,6 +113,20 @@ func seatOwners(ds []deed, limit int) bool {
 	}
 	for i := range ds {
 		ds[i].slot = places[ds[i].owner]
+	}
+	return true
+}
+
+// steadyWeights says whether each owner always asks for the same number of permits: then it is known how many an
+// unknown release gives back.
+func steadyWeights(ds []deed) bool {
+	weights := map[int32]int32{}
+	for i := range ds {
+		d := &ds[i]
+		if w, seen := weights[d.owner]; seen && w != d.weight {
+			return false
+		}
+		weights[d.owner] = d.weight
 	}
 	return true
 }
@@ -242,6 +259,9 @@ type engineVerdict struct {
 // decideDeeds runs the general engine with the specification that c calls for.
 func decideDeeds(ctx context.Context, ds []deed, c *history.Contract, b budget) engineVerdict {
 	if c.Permits > 0 || c.Shared {
+		if c.Permits > 0 && !steadyWeights(ds) {
+			return engineVerdict{gaveUp: "an owner asked for different numbers of permits"}
+		}
 		if !seatOwners(ds, crowdPlaces) {
 			return engineVerdict{gaveUp: "more than 128 owners may have held at a time"}
 		}
