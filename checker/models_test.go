@@ -50,7 +50,7 @@ func (d *dice) step(s inside, o *small) (bool, inside) {
 	case o.ans == notHeld:
 		return !held, s
 	case !held:
-		return o.ans == unknown, s
+		return o.ans == unknown || o.ans == gone, s
 	}
 	s.holders = slices.Clone(s.holders)
 	if s.holders[k].depth--; s.holders[k].depth == 0 {

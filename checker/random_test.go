@@ -22,6 +22,7 @@ type dice struct {
 	ops     int
 	unknown float64
 	reuse   bool // owners go on acquiring after unknown operations
+	gone    bool // some releases are answered OK where that says nothing of what was before
 }
 
 // small is one operation before it becomes events.
@@ -65,6 +66,9 @@ func (d *dice) tidy(ops []small) []small {
 		last[o.owner] = o.ret
 		if o.act == acquire && o.ans == notHeld {
 			o.ans = okay
+		}
+		if d.gone && o.act == release && o.ans == okay && (o.call+o.ret)%2 == 0 {
+			o.ans = gone
 		}
 		if o.ans == unknown {
 			doubt[o.owner] = true
@@ -351,6 +355,8 @@ func (d *dice) events(ops []small) (*history.History, []int) {
 			process[o.owner]++
 		case o.ans == notHeld:
 			y.Type, y.Outcome = history.Fail, history.NotHeld
+		case o.ans == gone:
+			y.Outcome = history.Gone
 		case o.act == acquire:
 			y.Token = o.token
 		}

@@ -91,21 +91,18 @@ func (n *normaliser) tail(cur hold, depth int, ids []int32, first, k int) bool {
 	}
 	releases := ids[k:]
 	if bad := n.impossible(depth, pending >= 0, releases); bad >= 0 {
-		n.contradict(cur, depth, ids[first:k+bad+1])
+		n.contradict(cur, ids[first:k+bad+1])
 		return true
 	}
 	n.end(cur, depth, pending, releases)
 	return true
 }
 
-// contradict reports the last of ids, an answer that no course of events allows.
-func (n *normaliser) contradict(cur hold, depth int, ids []int32) {
+// contradict reports the last of ids, an answer that no course of events allows. That the owner does not hold can only
+// be impossible while cur is open.
+func (n *normaliser) contradict(cur hold, ids []int32) {
 	if n.v.ops[ids[len(ids)-1]].ans == notHeld {
-		if depth > 0 {
-			n.lose(cur, ids)
-			return
-		}
-		n.breach(lostLock, ids)
+		n.lose(cur, ids)
 		return
 	}
 	n.breach(notTheirs, ids)

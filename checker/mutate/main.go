@@ -6,19 +6,16 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
-	"go/printer"
 	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // files hold the sweep and the general engine.
@@ -39,12 +36,11 @@ func main() {
 
 // mutant is one change.
 type mutant struct {
-	file string
-	at   token.Position
-	fn   string // the function that it is in
-	from string // the comparison as it was
-	to   string // and as it is
-	text []byte // of the whole file
+	id       int
+	file     string
+	line     int
+	fn       string // the function that it is in
+	from, to string // the comparison as it was, and as it is
 }
 
 // key names a mutant in survivors.txt, whatever line it is on.
@@ -55,32 +51,35 @@ func run(dir, only, fuzz string) error {
 	if err != nil {
 		return err
 	}
-	if err := test(context.Background(), dir, fuzz, ""); err != nil {
-		return fmt.Errorf("the tests fail without any change: %w", err)
+	tmp, err := os.MkdirTemp("", "mutate")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	ms, binary, err := build(dir, tmp)
+	if err != nil {
+		return err
+	}
+	if out, err := test(binary, dir, fuzz, 0); err != nil {
+		return fmt.Errorf("the tests fail without any change: %w\n%s", err, out)
 	}
 	all, killed, listed, bad := 0, 0, 0, 0
-	for _, file := range files {
-		if !strings.Contains(file, only) {
+	for i := range ms {
+		m := &ms[i]
+		if !strings.Contains(m.file, only) {
 			continue
 		}
-		ms, err := mutants(dir, file)
-		if err != nil {
-			return err
-		}
-		for i := range ms {
-			all++
-			switch dead, err := try(dir, fuzz, &ms[i]); {
-			case err != nil:
-				return err
-			case dead:
-				killed++
-			case excused[ms[i].key()] != "":
-				listed++
-				fmt.Printf("listed    %s:%d  %s: %s\n", file, ms[i].at.Line, ms[i].key(), excused[ms[i].key()])
-			default:
-				bad++
-				fmt.Printf("SURVIVED  %s:%d  %s\n", file, ms[i].at.Line, ms[i].key())
-			}
+		all++
+		_, err := test(binary, dir, fuzz, m.id)
+		switch reason := excused[m.key()]; {
+		case err != nil:
+			killed++
+		case reason != "":
+			listed++
+			fmt.Printf("listed    %s:%d  %s: %s\n", m.file, m.line, m.key(), reason)
+		default:
+			bad++
+			fmt.Printf("SURVIVED  %s:%d  %s\n", m.file, m.line, m.key())
 		}
 	}
 	fmt.Printf("%d changes: %d noticed, %d listed with a reason, %d survived\n", all, killed, listed, bad)
@@ -131,93 +130,142 @@ func other(op token.Token) (token.Token, bool) {
 	return op, false
 }
 
-func mutants(dir, file string) ([]mutant, error) {
-	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, filepath.Join(dir, file), nil, parser.ParseComments)
+// build compiles the tests once, with each comparison in both forms and a switch between them.
+func build(dir, tmp string) (ms []mutant, binary string, err error) {
+	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	var out []mutant
+	replace := map[string]string{filepath.Join(abs, "mutated.go"): filepath.Join(tmp, "mutated.go")}
+	if err := os.WriteFile(filepath.Join(tmp, "mutated.go"), []byte(chooser), 0o600); err != nil {
+		return nil, "", err
+	}
+	for _, file := range files {
+		text, more, err := rewrite(filepath.Join(dir, file), file, len(ms))
+		if err != nil {
+			return nil, "", err
+		}
+		ms = append(ms, more...)
+		changed := filepath.Join(tmp, file)
+		if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
+			return nil, "", err
+		}
+		replace[filepath.Join(abs, file)] = changed
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": replace})
+	if err != nil {
+		return nil, "", err
+	}
+	path := filepath.Join(tmp, "overlay.json")
+	if err := os.WriteFile(path, overlay, 0o600); err != nil {
+		return nil, "", err
+	}
+	binary = filepath.Join(tmp, "mutated.test")
+	out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", path, "-o", binary, "./"+dir).CombinedOutput()
+	if err != nil {
+		return nil, "", fmt.Errorf("compile: %w\n%s", err, out)
+	}
+	return ms, binary, nil
+}
+
+// chooser is laid over the package beside the changed files.
+const chooser = `package checker
+
+import (
+	"os"
+	"strconv"
+)
+
+var chosenMutant, _ = strconv.Atoi(os.Getenv("LOCKTEST_MUTANT"))
+
+func mutated(id int, was, is bool) bool {
+	if id == chosenMutant {
+		return is
+	}
+	return was
+}
+`
+
+// rewriter writes a file anew, comparison by comparison.
+type rewriter struct {
+	file  string
+	text  string
+	set   *token.FileSet
+	all   []*ast.BinaryExpr // in the order of where they begin, the outer first
+	fns   []string          // the functions that they are in
+	found []mutant
+	first int
+}
+
+func rewrite(path, file string, first int) (string, []mutant, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", nil, err
+	}
+	r := &rewriter{file: file, text: string(text), set: token.NewFileSet(), first: first}
+	tree, err := parser.ParseFile(r.set, path, text, parser.SkipObjectResolution)
+	if err != nil {
+		return "", nil, err
+	}
 	for _, d := range tree.Decls {
 		fn, ok := d.(*ast.FuncDecl)
 		if !ok {
 			continue
 		}
-		var failed error
 		ast.Inspect(fn, func(n ast.Node) bool {
-			b, ok := n.(*ast.BinaryExpr)
-			if !ok {
-				return true
+			if b, ok := n.(*ast.BinaryExpr); ok {
+				if _, ok := other(b.Op); ok {
+					r.all, r.fns = append(r.all, b), append(r.fns, fn.Name.Name)
+				}
 			}
-			to, ok := other(b.Op)
-			if !ok {
-				return true
-			}
-			m := mutant{file: file, at: set.Position(b.OpPos), fn: fn.Name.Name, from: spell(set, b)}
-			was := b.Op
-			b.Op = to
-			m.to = spell(set, b)
-			var text bytes.Buffer
-			failed = printer.Fprint(&text, set, tree)
-			b.Op = was
-			m.text = text.Bytes()
-			out = append(out, m)
-			return failed == nil
+			return true
 		})
-		if failed != nil {
-			return nil, failed
+	}
+	for i, b := range r.all {
+		to, _ := other(b.Op)
+		x, y := r.at(b.X), r.at(b.Y)
+		r.found = append(r.found, mutant{
+			id: first + i + 1, file: file, line: r.set.Position(b.OpPos).Line, fn: r.fns[i],
+			from: flat(x + " " + b.Op.String() + " " + y), to: flat(x + " " + to.String() + " " + y),
+		})
+	}
+	return r.emit(0, len(text), 0), r.found, nil
+}
+
+func (r *rewriter) offset(p token.Pos) int { return r.set.Position(p).Offset }
+
+func (r *rewriter) at(n ast.Node) string { return r.text[r.offset(n.Pos()):r.offset(n.End())] }
+
+func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// emit writes the text from from to to, with the comparisons in it from the i-th on.
+func (r *rewriter) emit(from, to, i int) string {
+	var b strings.Builder
+	for ; i < len(r.all); i++ {
+		c := r.all[i]
+		start, end := r.offset(c.Pos()), r.offset(c.End())
+		if start < from || end > to {
+			if start >= to {
+				break
+			}
+			continue
 		}
+		b.WriteString(r.text[from:start])
+		x := r.emit(start, r.offset(c.X.End()), i+1)
+		y := r.emit(r.offset(c.Y.Pos()), end, i+1)
+		op, _ := other(c.Op)
+		fmt.Fprintf(&b, "mutated(%d, %s %s %s, %s %s %s)", r.first+i+1, x, c.Op, y, x, op, y)
+		from = end
 	}
-	return out, nil
-}
-
-func spell(set *token.FileSet, n ast.Node) string {
-	var b bytes.Buffer
-	if printer.Fprint(&b, set, n) != nil {
-		return "?"
-	}
-	return strings.Join(strings.Fields(b.String()), " ")
-}
-
-// try says whether the tests notice m.
-func try(dir, fuzz string, m *mutant) (dead bool, err error) {
-	tmp, err := os.MkdirTemp("", "mutate")
-	if err != nil {
-		return false, err
-	}
-	defer os.RemoveAll(tmp)
-	changed := filepath.Join(tmp, m.file)
-	if err := os.WriteFile(changed, m.text, 0o600); err != nil {
-		return false, err
-	}
-	original, err := filepath.Abs(filepath.Join(dir, m.file))
-	if err != nil {
-		return false, err
-	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
-	if err != nil {
-		return false, err
-	}
-	path := filepath.Join(tmp, "overlay.json")
-	if err := os.WriteFile(path, overlay, 0o600); err != nil {
-		return false, err
-	}
-	return test(context.Background(), dir, fuzz, path) != nil, nil
+	b.WriteString(r.text[from:to])
+	return b.String()
 }
 
 // test runs what can notice a change, the quick first. A change that never ends is noticed by the time limit.
-func test(ctx context.Context, dir, fuzz, overlay string) error {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
-	defer cancel()
-	args := []string{"test", "-count=1", "-failfast", "-timeout", "2m", "-run", "Golden|AgainstPorcupine|Engine|Budget|Places"}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
-	}
-	cmd := exec.CommandContext(ctx, "go", append(args, "./"+dir)...)
-	cmd.Env = append(os.Environ(), "LOCKTEST_FUZZ="+fuzz)
+func test(binary, dir, fuzz string, id int) (string, error) {
+	cmd := exec.Command(binary, "-test.failfast", "-test.timeout", "2m", "-test.run", "Golden|AgainstPorcupine|Engine")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "LOCKTEST_FUZZ="+fuzz, fmt.Sprintf("LOCKTEST_MUTANT=%d", id))
 	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
-	}
-	return nil
+	return string(out), err
 }
