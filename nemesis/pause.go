@@ -33,14 +33,11 @@ func (p *Pause) Check(env Env) error {
 
 // Inject stops the targets, and returns once each stands still.
 func (p *Pause) Inject(ctx context.Context, env Env) (Injection, error) {
-	names, err := p.of.pick(ctx, env)
+	names, err := p.of.pickLiving(ctx, env)
 	if err != nil {
 		return Injection{}, fmt.Errorf("pause %s: %w", p.of.Text(), err)
 	}
 	books := env.books()
-	if names = books.living(names); len(names) == 0 {
-		return Injection{}, fmt.Errorf("pause %s: %w: it is dead", p.of.Text(), ErrNoTarget)
-	}
 	id := books.id()
 	heal := func(ctx context.Context) error {
 		return each(names, func(name string) error { return books.resume(ctx, id, name) })

@@ -105,6 +105,23 @@ func (t Target) static(env Env) []string {
 	return out
 }
 
+// pickLiving returns those who are meant now and not dead. Who died between being seen and being picked is made up for by
+// another, where it matters only that somebody holds or waits.
+func (t Target) pickLiving(ctx context.Context, env Env) ([]string, error) {
+	for try := 0; ; try++ {
+		names, err := t.pick(ctx, env)
+		if err != nil {
+			return nil, err
+		}
+		if names = env.books().living(names); len(names) > 0 {
+			return names, nil
+		}
+		if !t.Live() || try == 2 {
+			return nil, fmt.Errorf("%w: it is dead", ErrNoTarget)
+		}
+	}
+}
+
 // pick returns who is meant now.
 func (t Target) pick(ctx context.Context, env Env) ([]string, error) {
 	nodes := env.nodes()
@@ -148,7 +165,7 @@ func pickLive(ctx context.Context, env Env, who func() []string) ([]string, erro
 	look := time.NewTicker(2 * time.Millisecond)
 	defer look.Stop()
 	for {
-		if names := who(); len(names) > 0 {
+		if names := env.books().living(who()); len(names) > 0 {
 			if env.Event != nil && slices.Contains(names, env.Event.Client) {
 				return []string{env.Event.Client}, nil
 			}

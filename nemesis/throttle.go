@@ -46,14 +46,11 @@ func (t *Throttle) Check(env Env) error {
 
 // Inject begins with standing still.
 func (t *Throttle) Inject(ctx context.Context, env Env) (Injection, error) {
-	names, err := t.of.pick(ctx, env)
+	names, err := t.of.pickLiving(ctx, env)
 	if err != nil {
 		return Injection{}, fmt.Errorf("throttle %s: %w", t.of.Text(), err)
 	}
 	books := env.books()
-	if names = books.living(names); len(names) == 0 {
-		return Injection{}, fmt.Errorf("throttle %s: %w: it is dead", t.of.Text(), ErrNoTarget)
-	}
 	text := fmt.Sprintf("leave %s %g %% of the time (%s)", and(names), 100*t.share, env.how(names, "SIGSTOP"))
 	env.begin(names, text)
 	id, stop := books.id(), make(chan struct{})
