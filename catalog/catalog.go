@@ -9,8 +9,10 @@ import (
 	"strings"
 
 	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/cluster/etcdd"
 	"github.com/locktest/locktest/locks"
 	"github.com/locktest/locktest/locks/broken"
+	"github.com/locktest/locktest/locks/etcd"
 	"github.com/locktest/locktest/locks/memory"
 	"github.com/locktest/locktest/locks/postgres"
 	"github.com/locktest/locktest/locks/redis"
@@ -43,6 +45,8 @@ func (l Lock) Memory() bool { return l.Service == nil }
 // Locks returns all entries, the right ones first, each part in order of names.
 func Locks() []Lock {
 	return []Lock{
+		{Name: "etcd/lease", About: "a key created under a lease of its own, in whole seconds; token = create revision; waits by a watch", New: etcdLease,
+			Options: etcd.OptionNames(), Service: etcdService, Nodes: 3, Min: 1, Max: 5, Extends: true},
 		{Name: "memory/lease", About: "in this process: exact TTL, tokens, loss told; not distributed", New: plain(func() locks.Provider { return memory.NewLease() }), Extends: true},
 		{Name: "memory/mutex", About: "in this process: no TTL, tokens; not distributed", New: plain(func() locks.Provider { return memory.NewMutex() })},
 		{Name: "postgres/advisory", About: "session-level advisory locks of PostgreSQL: held as long as the connection; waits at the server; no token", New: advisory,
@@ -81,6 +85,16 @@ func plain(new func() locks.Provider) func(map[string]string) (locks.Provider, e
 		}
 		return new(), nil
 	}
+}
+
+func etcdService() cluster.Service { return etcd.Service(etcdd.Version) }
+
+func etcdLease(options map[string]string) (locks.Provider, error) {
+	o, err := etcd.ParseOptions(options)
+	if err != nil {
+		return nil, err
+	}
+	return etcd.NewLease(o), nil
 }
 
 func redisLock(new func(redis.Options) locks.Provider) func(map[string]string) (locks.Provider, error) {

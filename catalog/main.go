@@ -10,8 +10,10 @@ import (
 
 	"github.com/locktest/locktest/checker"
 	"github.com/locktest/locktest/clients"
+	"github.com/locktest/locktest/cluster/etcdd"
 	"github.com/locktest/locktest/history"
 	"github.com/locktest/locktest/internal/proc"
+	"github.com/locktest/locktest/locks/etcd"
 	"github.com/locktest/locktest/locks/redis"
 	"github.com/locktest/locktest/runner"
 )
@@ -23,7 +25,7 @@ const (
 	argCrossCheck = "__cross-check"
 )
 
-// Main carries out a start of this program by itself: as a client, as the supervisor, or as the second engine. done is
+// Main carries out a start of this program by itself: as a client, as the supervisor, as the second engine, or as a server. done is
 // false where args are somebody else's. Programs and test binaries that run scenarios call it before anything else.
 func Main(args []string) (status int, done bool) {
 	if len(args) < 2 {
@@ -35,6 +37,9 @@ func Main(args []string) (status int, done bool) {
 			return 0, false // a person who asks for help
 		}
 		return client(stdin(), os.Stdout, os.Stderr), true
+	case etcd.ChildArg:
+		etcdd.Main(args[2:])
+		return 0, true
 	case argSupervise:
 		return proc.Supervise(os.Stdin, os.Stdout), true
 	case argCrossCheck:

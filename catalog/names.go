@@ -16,7 +16,7 @@ func Names() scenarios.Names {
 		Locks: lockNames(), Workloads: workloadNames(), Faults: faultNames(), Properties: propertyNames(), Metrics: metricNames(),
 		Clusters: map[string]scenarios.ClusterName{
 			"auto":     {About: "processes where the server's program is found, else embedded"},
-			"embedded": {About: "servers inside locktest: not the real ones, nothing to install"},
+			"embedded": {About: "servers that are a part of locktest, nothing to install: etcd is the real one, Redis is not"},
 			"process":  {About: "the real servers as processes on this machine"},
 		},
 		Resources: map[string]string{

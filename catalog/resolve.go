@@ -10,8 +10,6 @@ import (
 
 	"github.com/locktest/locktest/checker"
 	"github.com/locktest/locktest/cluster"
-	"github.com/locktest/locktest/cluster/embedded"
-	"github.com/locktest/locktest/cluster/process"
 	"github.com/locktest/locktest/cluster/proxy"
 	"github.com/locktest/locktest/history"
 	"github.com/locktest/locktest/internal/proc"
@@ -49,7 +47,7 @@ func Resolve(s *scenarios.Scenario, source []byte, o ResolveOptions) (*runner.Pl
 		Separate: s.Clients.Process != "shared" && !lock.Memory(),
 		Client:   proc.Command{Path: o.Self, Args: []string{argClient}}, Supervisor: proc.Supervisor{Path: o.Self, Args: []string{argSupervise}},
 		Hello: map[string]any{"lock": lock.Name, "options": s.Lock.Options}, Config: config(s), Bounds: bounds(s), Versions: Versions()}
-	if err := host(p, lock); err != nil {
+	if err := host(p, lock, o.Self); err != nil {
 		return nil, err
 	}
 	p.CrossCheck = CrossCheck(o.CrossCheck, o.Self)
@@ -84,58 +82,6 @@ func lockNamesOf(n int) []string {
 func bounds(s *scenarios.Scenario) history.Bounds {
 	recover := cmp.Or(s.Expect[checker.Liveness].RecoverWithin, s.Lock.TTL+5*time.Second)
 	return history.Bounds{RecoverWithin: recover, Wait: s.Workload.Wait, MinAcquires: s.Evidence.MinAcquires}
-}
-
-// host decides where the servers run, and says why where that was left open.
-func host(p *runner.Plan, lock Lock) error {
-	if lock.Memory() {
-		p.Kind = "none"
-		return nil
-	}
-	service := lock.Service()
-	c := p.Scenario.Cluster
-	p.Kind = c.Kind
-	if c.Kind == "" || c.Kind == "auto" {
-		p.Kind, p.KindWhy = auto(service)
-	}
-	nodes := cmp.Or(c.Nodes, lock.Nodes)
-	switch p.Kind {
-	case "process":
-		if _, err := process.Find(service); err != nil {
-			return needed(err, p)
-		}
-		p.Cluster = func(site runner.Site) (cluster.Cluster, error) {
-			return process.New(process.Options{Service: service, Nodes: nodes, Server: c.Options, LogDir: site.Logs, Spawner: site.Spawner, Log: site.Log})
-		}
-	case "embedded":
-		p.Cluster = func(runner.Site) (cluster.Cluster, error) {
-			return embedded.New(embedded.Options{Service: service, Nodes: nodes, Server: c.Options})
-		}
-	default:
-		return fmt.Errorf("there is no kind of cluster %q", p.Kind)
-	}
-	p.Network = network
-	return nil
-}
-
-func auto(s cluster.Service) (kind, why string) {
-	path, err := process.Find(s)
-	if err == nil {
-		return "process", path + " was found"
-	}
-	if s.Embed == nil {
-		return "process", ""
-	}
-	return "embedded", s.Binary + " was not found"
-}
-
-// needed says which scenario and lock asked for what is missing.
-func needed(err error, p *runner.Plan) error {
-	if e, ok := err.(*cluster.Error); ok {
-		e.Details = append([]string{fmt.Sprintf("needed by: %s (--on %s) in %s", p.Lock, p.Kind, p.Scenario.File)}, e.Details...)
-		e.Fix = append(e.Fix, "--on embedded runs servers inside locktest, without the real ones")
-	}
-	return err
 }
 
 func network(l runner.Links) (cluster.Network, error) {

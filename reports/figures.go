@@ -29,7 +29,7 @@ func (s *screen) metrics() {
 func (s *screen) cautions() {
 	var lines []string
 	lines = append(lines, agreement(s.o.CrossCheck)...)
-	if s.o.Kind == "embedded" {
+	if s.o.Kind == "embedded" && !s.o.Real {
 		lines = append(lines, "The servers were embedded ones, in this process: less real than those that you run"+reason(s.o.KindWhy)+".")
 	}
 	if n, worst := stalls(s.o.History); n > 0 {

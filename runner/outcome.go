@@ -18,6 +18,7 @@ type Outcome struct {
 	Cluster  string // what ran: "redis-server 7.0.15, 5 processes"; "in this process" for locks in memory
 	Kind     string // embedded, process, …, or none
 	KindWhy  string // why auto chose Kind, if it did
+	Real     bool   // embedded servers are the real ones, as processes of their own
 	Separate bool   // clients were OS processes of their own
 	Seed     uint64
 	Began    time.Time

@@ -31,6 +31,7 @@ type Plan struct {
 
 	Kind    string // embedded, process, …, none
 	KindWhy string
+	Real    bool // embedded servers are the real ones, as processes of their own
 	// Cluster makes the nodes; nil for locks in memory.
 	Cluster func(Site) (cluster.Cluster, error)
 	// Network makes the links: once the nodes run, or before where they talk to each other; nil for locks in memory.

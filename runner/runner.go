@@ -42,7 +42,7 @@ type Live struct {
 // Run carries p out and judges what was recorded. The outcome is never nil; its Err, also returned, is the harness's own.
 // When ctx ends, faults are healed, and what was recorded until then is judged.
 func Run(ctx context.Context, p *Plan, o Options) (*Outcome, error) {
-	out := &Outcome{Scenario: p.Scenario, Lock: p.Lock, Kind: p.Kind, KindWhy: p.KindWhy, Separate: p.Separate, Seed: p.Scenario.Run.Seed, Began: time.Now()}
+	out := &Outcome{Scenario: p.Scenario, Lock: p.Lock, Kind: p.Kind, KindWhy: p.KindWhy, Real: p.Real, Separate: p.Separate, Seed: p.Scenario.Run.Seed, Began: time.Now()}
 	s, err := newStore(o.Root, p.Scenario.Name, out.Seed, out.Began)
 	if err != nil {
 		out.Err = err

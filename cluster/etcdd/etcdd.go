@@ -4,6 +4,7 @@ package etcdd
 
 import (
 	"runtime/debug"
+	"strings"
 
 	"go.etcd.io/etcd/server/v3/etcdmain"
 )
@@ -19,7 +20,7 @@ func Version() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
 			if m.Path == module {
-				return m.Version
+				return strings.TrimPrefix(m.Version, "v")
 			}
 		}
 	}

@@ -36,7 +36,7 @@ func Service(embedded func() string) cluster.Service {
 		Name:    "etcd",
 		Binary:  "etcd",
 		Env:     "LOCKTEST_ETCD",
-		Hint:    []string{"--on embedded runs the etcd that is a part of locktest", "install etcd 3.5 or later from https://github.com/etcd-io/etcd/releases"},
+		Hint:    []string{"install etcd 3.5 or later from https://github.com/etcd-io/etcd/releases"},
 		Nodes:   3,
 		Options: map[string][]string{"fsync": {"no", "yes"}},
 		Child:   ChildArg,

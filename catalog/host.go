@@ -1,0 +1,80 @@
+package catalog
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/cluster/embedded"
+	"github.com/locktest/locktest/cluster/process"
+	"github.com/locktest/locktest/runner"
+)
+
+// host decides where the servers run, and says why where that was left open. self is this program's own file.
+func host(p *runner.Plan, lock Lock, self string) error {
+	if lock.Memory() {
+		p.Kind = "none"
+		return nil
+	}
+	service := lock.Service()
+	c := p.Scenario.Cluster
+	p.Kind = c.Kind
+	if c.Kind == "" || c.Kind == "auto" {
+		p.Kind, p.KindWhy = auto(service)
+	}
+	nodes := cmp.Or(c.Nodes, lock.Nodes)
+	p.Network = network
+	switch {
+	case p.Kind == "process":
+		if _, err := process.Find(service); err != nil {
+			return needed(err, p, service)
+		}
+		p.Cluster = processes(service, nodes, c.Options, "")
+	case p.Kind == "embedded" && service.Child != "":
+		p.Cluster, p.Real = processes(service, nodes, c.Options, self), true
+	case p.Kind == "embedded":
+		p.Cluster = func(runner.Site) (cluster.Cluster, error) {
+			return embedded.New(embedded.Options{Service: service, Nodes: nodes, Server: c.Options})
+		}
+	default:
+		return fmt.Errorf("there is no kind of cluster %q", p.Kind)
+	}
+	return nil
+}
+
+// processes are servers of their own; with self, parts of this program that it starts as such.
+func processes(s cluster.Service, nodes int, options map[string]string, self string) func(runner.Site) (cluster.Cluster, error) {
+	return func(site runner.Site) (cluster.Cluster, error) {
+		return process.New(process.Options{Service: s, Nodes: nodes, Server: options, Self: self, LogDir: site.Logs, Spawner: site.Spawner, Log: site.Log})
+	}
+}
+
+func auto(s cluster.Service) (kind, why string) {
+	if s.Child != "" {
+		return "embedded", s.Name + " is a part of locktest, started as processes of its own"
+	}
+	path, err := process.Find(s)
+	if err == nil {
+		return "process", path + " was found"
+	}
+	if s.Embed == nil {
+		return "process", ""
+	}
+	return "embedded", s.Binary + " was not found"
+}
+
+// needed says which scenario and lock asked for what is missing.
+func needed(err error, p *runner.Plan, s cluster.Service) error {
+	e, ok := err.(*cluster.Error)
+	if !ok {
+		return err
+	}
+	e.Details = append([]string{fmt.Sprintf("needed by: %s (--on %s) in %s", p.Lock, p.Kind, p.Scenario.File)}, e.Details...)
+	switch {
+	case s.Child != "":
+		e.Fix = append(e.Fix, fmt.Sprintf("--on embedded runs the %s that is a part of locktest", s.Name))
+	case s.Embed != nil:
+		e.Fix = append(e.Fix, "--on embedded runs servers inside locktest, without the real ones")
+	}
+	return e
+}
