@@ -43,8 +43,8 @@ func campaigns() map[string]dice {
 		"re-entrant gone":    {model: "re-entrant", limit: 2, owners: 4, ops: 11, unknown: 0.15, gone: true},
 		"semaphore":          {model: "semaphore", limit: 1, permits: 2, owners: 4, ops: 11, unknown: 0.15},
 		"semaphore reuse":    {model: "semaphore", limit: 1, permits: 2, owners: 4, ops: 12, unknown: 0.15, reuse: true},
-		"weights":            {model: "semaphore", limit: 1, permits: 3, weights: 2, owners: 4, ops: 12, unknown: 0.15},
-		"weights reuse":      {model: "semaphore", limit: 1, permits: 3, weights: 2, owners: 5, ops: 13, unknown: 0.15, reuse: true},
+		"weights":            {model: "semaphore", limit: 1, permits: 3, weights: 3, owners: 4, ops: 12, unknown: 0.15},
+		"weights reuse":      {model: "semaphore", limit: 1, permits: 3, weights: 3, owners: 5, ops: 13, unknown: 0.15, reuse: true},
 		"read-write":         {model: "rw", limit: 1, owners: 4, ops: 9, unknown: 0.15},
 		"read-write reuse":   {model: "rw", limit: 1, owners: 4, ops: 11, unknown: 0.15, reuse: true},
 		"re-entrant":         {model: "re-entrant", limit: 2, owners: 4, ops: 11, unknown: 0.15},
@@ -81,7 +81,7 @@ type score struct{ all, legal, illegal, exact, open, openIllegal, openCaught int
 // acquire of another mode than the hold that it is nested in keeps it from that.
 func (s *score) least(d *dice) int {
 	if d.model == "rw" {
-		return 980
+		return 950
 	}
 	return 1000
 }

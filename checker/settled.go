@@ -73,9 +73,6 @@ func (s *settler) step(o *op, i int32, k int) step {
 		return s.unknownRelease(o, i)
 	case o.ans == notHeld:
 		return s.told(o, k)
-	case o.ans == gone && s.state == maybe:
-		// Either this or the unknown one freed it; the other may yet free a later hold.
-		return open
 	case o.ans == gone && s.state == free:
 		return goOn
 	}
@@ -141,7 +138,7 @@ func (s *settler) told(o *op, k int) step {
 
 func (s *settler) released(i int32, k int) step {
 	switch s.state {
-	case maybe:
+	case maybe: // either this or the unknown one freed it; the other may yet free a later hold
 		return open
 	case held:
 		s.n.finish(s.cur, i)
