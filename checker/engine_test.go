@@ -144,3 +144,21 @@ func TestEnginePlacesAgain(t *testing.T) {
 		t.Error("owners one after the other need more than one place")
 	}
 }
+
+// An owner that goes on and on with unknown releases, each settled by the next acquire: what is used up is forgotten.
+func TestEngineForgets(t *testing.T) {
+	const rounds = 20_000
+	ds := make([]deed, 0, 2*rounds)
+	for i := range time.Duration(rounds) {
+		ds = append(ds,
+			deed{call: 10 * i, ret: 10*i + 1, op: int32(2 * i), act: acquire, ans: okay, weight: 1},
+			deed{call: 10*i + 2, ret: forever, op: int32(2*i + 1), act: release, ans: unknown, weight: 1})
+	}
+	f := newFrontier[mutexState](mutexSpec{limit: 1}, ds, budget{configs: 100})
+	if got := f.run(context.Background()); !got.legal || got.widest > 3 {
+		t.Errorf("%+v, want legal, with 3 configurations at most", got)
+	}
+	if f.uses.bytes > 64<<10 {
+		t.Errorf("%d bytes of used deeds are kept", f.uses.bytes)
+	}
+}

@@ -38,9 +38,10 @@ type frontier[S comparable] struct {
 
 // budget bounds the general engine.
 type budget struct {
-	configs int // at a time
-	bytes   int // by its own count; 0: no limit
-	forget  int // returns between two clearings of used-up unknown deeds; 0: 32
+	configs int  // at a time
+	bytes   int  // by its own count; 0: no limit
+	forget  int  // returns between two clearings of used-up unknown deeds; 0: 32
+	plain   bool // without the two orders, as if owners did several things at a time
 }
 
 // config is one way in which things may stand.
@@ -57,7 +58,7 @@ type place[S comparable] struct {
 
 func newFrontier[S comparable](m spec[S], ds []deed, b budget) *frontier[S] {
 	return &frontier[S]{
-		spec: m, deeds: ds, budget: b, ordered: oneAtATime(ds),
+		spec: m, deeds: ds, budget: b, ordered: !b.plain && oneAtATime(ds),
 		configs: []config[S]{{state: m.start()}}, pending: newPendingSet(), kinds: newKindTable(), uses: newUseTable(),
 		seen: map[place[S]][]int32{},
 	}

@@ -101,7 +101,7 @@ func chain(solid []hold, b block, from, to time.Duration, writersOnly bool) []ho
 				best = k
 			}
 		}
-		if best < 0 || solid[best].ri <= at && len(out) > 0 {
+		if best < 0 {
 			break
 		}
 		out = append(out, solid[best])
