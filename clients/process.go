@@ -213,11 +213,12 @@ func (p *Process) tail(l *life) []string {
 // listen takes messages until the output ends.
 func (p *Process) listen(l *life) {
 	defer close(l.read)
+	h := &hearer{client: p.config.Name}
 	sc := bufio.NewScanner(l.proc.Stdout())
 	sc.Buffer(make([]byte, 1<<12), maxLine)
 	for sc.Scan() {
 		if b := bytes.TrimSpace(sc.Bytes()); len(b) > 0 {
-			p.message(l, b)
+			p.message(l, h, b)
 		}
 	}
 	if sc.Err() != nil { // a line that never ends: nothing after it can be understood
@@ -234,8 +235,8 @@ func (p *Process) listen(l *life) {
 	}
 }
 
-func (p *Process) message(l *life, b []byte) {
-	m, err := decodeMessage(b, p.config.Name)
+func (p *Process) message(l *life, h *hearer, b []byte) {
+	m, err := h.message(b)
 	if err != nil {
 		p.rubbish(b)
 		return

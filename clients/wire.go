@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/locktest/locktest/internal/flatjson"
 	"github.com/locktest/locktest/internal/monotime"
 	"github.com/locktest/locktest/locks"
 )
@@ -71,13 +72,6 @@ type wireReply struct {
 // wireToken is an integer, or a decimal string for numbers that some languages can't hold.
 type wireToken locks.Token
 
-func (t wireToken) MarshalJSON() ([]byte, error) {
-	if t > 1<<53 {
-		return []byte(`"` + strconv.FormatUint(uint64(t), 10) + `"`), nil
-	}
-	return strconv.AppendUint(nil, uint64(t), 10), nil
-}
-
 func (t *wireToken) UnmarshalJSON(b []byte) error {
 	v, err := strconv.ParseUint(string(bytes.Trim(b, `"`)), 10, 64)
 	if err != nil {
@@ -88,13 +82,22 @@ func (t *wireToken) UnmarshalJSON(b []byte) error {
 }
 
 func encodeRequest(r Request) []byte {
-	w := wireRequest{ID: r.ID, Op: r.Op, Thread: r.Thread, Grant: r.Grant, Lock: r.Lock, TTL: r.TTL.Milliseconds(), Mode: r.Mode,
-		Permits: r.Permit, Target: r.Target, Resource: r.Resource, Base: r.Base, Value: r.Value}
-	if r.Op == OpAcquire {
-		ms := r.Wait.Milliseconds()
-		w.Wait = &ms
+	b := strconv.AppendInt([]byte(`{"id":`), r.ID, 10)
+	b = flatjson.AppendString(b, "op", string(r.Op))
+	b = flatjson.AppendInt(b, "thread", int64(r.Thread))
+	b = flatjson.AppendInt(b, "grant", int64(r.Grant))
+	b = flatjson.AppendString(b, "lock", r.Lock)
+	b = flatjson.AppendInt(b, "ttl_ms", r.TTL.Milliseconds())
+	if r.Op == OpAcquire { // 0 too: it tries once
+		b = strconv.AppendInt(append(b, `,"wait_ms":`...), r.Wait.Milliseconds(), 10)
 	}
-	return line(w)
+	b = flatjson.AppendString(b, "mode", r.Mode)
+	b = flatjson.AppendInt(b, "permits", int64(r.Permit))
+	b = flatjson.AppendInt(b, "target", r.Target)
+	b = flatjson.AppendString(b, "resource", r.Resource)
+	b = flatjson.AppendInt(b, "base", r.Base)
+	b = flatjson.AppendInt(b, "value", r.Value)
+	return append(b, '}', '\n')
 }
 
 func decodeRequest(b []byte) (Request, error) {
@@ -121,12 +124,21 @@ func millis(ms int64) time.Duration {
 
 // encodeReply is for our own clients, which say until when by the system's clock.
 func encodeReply(r Reply) []byte {
-	w := wireReply{ID: &r.ID, R: r.Result, Owner: r.Owner, TTL: r.TTL.Milliseconds(), Until: onSystemClock(r.Until), Error: r.Error, Handle: r.Handle}
-	if r.Token != 0 {
-		t := wireToken(r.Token)
-		w.Token = &t
+	b := strconv.AppendInt([]byte(`{"id":`), r.ID, 10)
+	b = flatjson.AppendString(b, "r", string(r.Result))
+	if r.Token > 1<<53 { // more than some languages can hold as a number
+		b = flatjson.AppendString(b, "token", strconv.FormatUint(uint64(r.Token), 10))
+	} else {
+		b = flatjson.AppendUint(b, "token", uint64(r.Token))
 	}
-	return line(w)
+	b = flatjson.AppendString(b, "owner", r.Owner)
+	b = flatjson.AppendInt(b, "ttl_ms", r.TTL.Milliseconds())
+	b = flatjson.AppendInt(b, "until_ns", onSystemClock(r.Until))
+	b = flatjson.AppendString(b, "error", r.Error)
+	if r.Handle {
+		b = append(b, `,"handle":true`...)
+	}
+	return append(b, '}', '\n')
 }
 
 func encodeEvent(e Event) []byte {
@@ -164,7 +176,20 @@ type message struct {
 	hello wireReply
 }
 
-func decodeMessage(b []byte, client string) (message, error) {
+// hearer reads the messages of one client.
+type hearer struct {
+	client  string
+	scanner flatjson.Scanner
+}
+
+func (h *hearer) message(b []byte) (message, error) {
+	if r, ok := h.plainReply(b); ok {
+		return message{reply: r}, nil
+	}
+	return generalMessage(b, h.client)
+}
+
+func generalMessage(b []byte, client string) (message, error) {
 	var w wireReply
 	if err := json.Unmarshal(b, &w); err != nil {
 		return message{}, err
@@ -182,6 +207,41 @@ func decodeMessage(b []byte, client string) (message, error) {
 	}
 	return m, nil
 }
+
+// plainReply reads a reply as our own clients write it; what has anything else is left to the general way.
+func (h *hearer) plainReply(b []byte) (r Reply, ok bool) {
+	s := &h.scanner
+	var id, until, ttl int64
+	hasID := false
+	err := s.Object(b, func(key string) (err error) {
+		switch key {
+		case "id":
+			hasID = true
+			id, err = s.Int64()
+		case "r":
+			err = flatjson.StringAs(s, &r.Result)
+		case "token":
+			var t uint64
+			t, err = s.Uint64()
+			r.Token = locks.Token(t)
+		case "owner":
+			r.Owner, err = s.String()
+		case "ttl_ms":
+			ttl, err = s.Int64()
+		case "until_ns":
+			until, err = s.Int64()
+		case "error":
+			r.Error, err = s.String()
+		default:
+			err = errNotPlain
+		}
+		return err
+	})
+	r.ID, r.Result, r.TTL, r.Until = id, known(r.Result), millis(ttl), fromSystemClock(until)
+	return r, err == nil && hasID
+}
+
+var errNotPlain = errors.New("not a plain reply")
 
 // known takes every word that the protocol doesn't have as unknown: the safe outcome is the default.
 func known(r Result) Result {

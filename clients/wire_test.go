@@ -46,7 +46,7 @@ func TestDecodeMessage(t *testing.T) {
 		"unknown with cause": {`{"id":1,"r":"unknown","error":"timeout","handle":true}`, Reply{ID: 1, Result: Unknown, Error: "timeout", Handle: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := decodeMessage([]byte(c.line), "c1")
+			m, err := (&hearer{client: "c1"}).message([]byte(c.line))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,7 +56,7 @@ func TestDecodeMessage(t *testing.T) {
 		})
 	}
 	for _, bad := range []string{`hello`, `{}`, `[]`, `{"id":1,"token":-1}`, `{"id":1,"token":1.5}`, `{"r":"ok"}`} {
-		if _, err := decodeMessage([]byte(bad), "c1"); err == nil {
+		if _, err := (&hearer{client: "c1"}).message([]byte(bad)); err == nil {
 			t.Errorf("%s is taken for a message", bad)
 		}
 	}
@@ -67,12 +67,16 @@ func FuzzMessage(f *testing.F) {
 	f.Add([]byte(`{"event":"lost","grant":3,"lock":"orders"}`))
 	f.Add([]byte(`{"event":"stalled","late_ms":1e300}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := decodeMessage(b, "c1")
+		m, err := (&hearer{client: "c1"}).message(b)
 		if err != nil {
 			return
 		}
-		if (m.event == nil) == (m.hello.ID == nil) {
-			t.Errorf("%q is both a reply and an event, or neither", b)
+		if r, ok := (&hearer{}).plainReply(b); ok { // the short way says what the general one says
+			g, err := generalMessage(b, "c1")
+			g.reply.Until = r.Until // both are read off a clock that runs
+			if d := cmp.Diff(r, g.reply); err != nil || d != "" {
+				t.Errorf("%q: %v\n%s", b, err, d)
+			}
 		}
 		switch m.reply.Result {
 		case OK, Busy, Lost, Unavailable, Unknown:

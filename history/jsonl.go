@@ -10,7 +10,8 @@ import (
 	"os"
 	"strconv"
 	"time"
-	"unicode/utf8"
+
+	"github.com/locktest/locktest/internal/flatjson"
 )
 
 // ErrFormat is wrapped by every error about what a history says, as opposed to reading it.
@@ -22,73 +23,44 @@ func AppendJSON(b []byte, op *Op) []byte {
 	b = strconv.AppendInt(b, int64(op.Index), 10)
 	b = append(b, `,"t_ns":`...)
 	b = strconv.AppendInt(b, int64(op.Time), 10)
-	b = appendString(b, "client", op.Client)
-	b = appendInt(b, "thread", int64(op.Thread))
-	b = appendInt(b, "process", int64(op.Process))
-	b = appendString(b, "type", string(op.Type))
-	b = appendString(b, "f", string(op.F))
-	b = appendString(b, "lock", op.Lock)
-	b = appendString(b, "resource", op.Resource)
-	b = appendInt(b, "grant", int64(op.Grant))
-	b = appendString(b, "owner", op.Owner)
-	b = appendString(b, "mode", op.Mode)
-	b = appendInt(b, "permits", int64(op.Permits))
-	b = appendInt(b, "ttl_ns", int64(op.TTL))
-	if op.Token != 0 {
-		b = append(b, `,"token":`...)
-		b = strconv.AppendUint(b, op.Token, 10)
-	}
-	b = appendInt(b, "valid_until_ns", int64(op.Valid))
-	b = appendString(b, "outcome", string(op.Outcome))
-	b = appendInt(b, "value", op.Value)
-	b = appendInt(b, "base", op.Base)
+	b = flatjson.AppendString(b, "client", op.Client)
+	b = flatjson.AppendInt(b, "thread", int64(op.Thread))
+	b = flatjson.AppendInt(b, "process", int64(op.Process))
+	b = flatjson.AppendString(b, "type", string(op.Type))
+	b = flatjson.AppendString(b, "f", string(op.F))
+	b = flatjson.AppendString(b, "lock", op.Lock)
+	b = flatjson.AppendString(b, "resource", op.Resource)
+	b = flatjson.AppendInt(b, "grant", int64(op.Grant))
+	b = flatjson.AppendString(b, "owner", op.Owner)
+	b = flatjson.AppendString(b, "mode", op.Mode)
+	b = flatjson.AppendInt(b, "permits", int64(op.Permits))
+	b = flatjson.AppendInt(b, "ttl_ns", int64(op.TTL))
+	b = flatjson.AppendUint(b, "token", op.Token)
+	b = flatjson.AppendInt(b, "valid_until_ns", int64(op.Valid))
+	b = flatjson.AppendString(b, "outcome", string(op.Outcome))
+	b = flatjson.AppendInt(b, "value", op.Value)
+	b = flatjson.AppendInt(b, "base", op.Base)
 	if len(op.Data) > 0 {
 		b = append(b, `,"data":`...)
 		b = append(b, op.Data...)
 	}
-	b = appendString(b, "error", op.Error)
-	b = appendInt(b, "fault", int64(op.Fault))
+	b = flatjson.AppendString(b, "error", op.Error)
+	b = flatjson.AppendInt(b, "fault", int64(op.Fault))
 	if len(op.Targets) > 0 {
 		b = append(b, `,"targets":[`...)
 		for i, t := range op.Targets {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendQuoted(b, t)
+			b = flatjson.AppendQuoted(b, t)
 		}
 		b = append(b, ']')
 	}
-	b = appendInt(b, "planned_ns", int64(op.Planned))
-	b = appendString(b, "name", op.Name)
-	b = appendInt(b, "offset_ns", int64(op.Offset))
-	b = appendString(b, "text", op.Text)
+	b = flatjson.AppendInt(b, "planned_ns", int64(op.Planned))
+	b = flatjson.AppendString(b, "name", op.Name)
+	b = flatjson.AppendInt(b, "offset_ns", int64(op.Offset))
+	b = flatjson.AppendString(b, "text", op.Text)
 	return append(b, '}')
-}
-
-func appendInt(b []byte, key string, v int64) []byte {
-	if v == 0 {
-		return b
-	}
-	b = append(append(append(b, `,"`...), key...), `":`...)
-	return strconv.AppendInt(b, v, 10)
-}
-
-func appendString(b []byte, key, v string) []byte {
-	if v == "" {
-		return b
-	}
-	b = append(append(append(b, `,"`...), key...), `":`...)
-	return appendQuoted(b, v)
-}
-
-func appendQuoted(b []byte, s string) []byte {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			q, _ := json.Marshal(s) // a string always marshals; invalid UTF-8 becomes U+FFFD
-			return append(b, q...)
-		}
-	}
-	return append(append(append(b, '"'), s...), '"')
 }
 
 // WriteJSONL writes h as one header line and one line an event.
@@ -140,7 +112,7 @@ func ReadJSONL(r io.Reader) (*History, error) {
 	if err := readHeader(sc.Bytes(), &h.Header); err != nil {
 		return nil, fmt.Errorf("line 1: %w", err)
 	}
-	d := decoder{strings: map[string]string{}}
+	d := newDecoder()
 	rules := newRules()
 	for n := 2; sc.Scan(); n++ {
 		line := sc.Bytes()

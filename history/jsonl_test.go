@@ -58,7 +58,7 @@ func TestEveryFieldIsWritten(t *testing.T) {
 		}
 	}
 	op.Type, op.Data, op.Targets = Observed, json.RawMessage("1"), []string{"n1"}
-	d := decoder{strings: map[string]string{}}
+	d := newDecoder()
 	var got Op
 	if err := d.decode(AppendJSON(nil, &op), &got); err != nil {
 		t.Fatal(err)
