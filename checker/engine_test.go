@@ -1,8 +1,10 @@
 package checker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +144,24 @@ func TestEnginePlacesAgain(t *testing.T) {
 	ds := v.deedsOf(&v.locks[0])
 	if !seatOwners(ds, 1) {
 		t.Error("owners one after the other need more than one place")
+	}
+}
+
+// Owners that touch may both hold at that moment, so they need a place each; and deeds come by their calls.
+func TestEnginePlacesOfOwnersThatTouch(t *testing.T) {
+	v, err := newView(parsed(t, "lock L permits=2 owner-checked release-held\na:A[0,5] b:A[10,12] a:R[7,10] b:R[20,30]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ds := v.deedsOf(&v.locks[0])
+	if !slices.IsSortedFunc(ds, func(a, b deed) int { return cmp.Compare(a.call, b.call) }) {
+		t.Errorf("not by call: %+v", ds)
+	}
+	if seatOwners(ds, 1) {
+		t.Error("one place for both")
+	}
+	if !seatOwners(ds, 2) {
+		t.Error("two places are not enough")
 	}
 }
 
