@@ -182,3 +182,20 @@ func TestEngineForgets(t *testing.T) {
 		t.Errorf("%d bytes of used deeds are kept", f.uses.bytes)
 	}
 }
+
+// An owner whose release is answered while its acquire is still open: the acquire took effect first.
+func TestEngineOverlappingOwner(t *testing.T) {
+	ds := []deed{
+		{call: 0, ret: 50, op: 0, act: acquire, ans: okay, weight: 1},
+		{call: 10, ret: 20, op: 1, act: release, ans: okay, weight: 1},
+		{call: 30, ret: 40, op: 2, owner: 1, act: acquire, ans: okay, weight: 1},
+	}
+	b := budget{configs: 100}
+	if got := decideDeeds(context.Background(), ds, &history.Contract{}, b); !got.legal {
+		t.Errorf("%+v, want legal", got)
+	}
+	ds[2].call, ds[2].ret = 2, 5 // the other is granted before, and never releases
+	if got := decideDeeds(context.Background(), ds, &history.Contract{}, b); got.legal || got.gaveUp != "" {
+		t.Errorf("%+v, want illegal", got)
+	}
+}
