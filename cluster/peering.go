@@ -25,6 +25,8 @@ type Peering struct {
 	Rewrite []string
 	// Patience is how long a link goes on dialing a node that doesn't listen yet; 0: it gives up at once.
 	Patience time.Duration
+	// Patient lists the ports with Patience; nil: all.
+	Patient []string
 }
 
 // HostName is how a node is called where Peering.Names is set.

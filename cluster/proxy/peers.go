@@ -53,7 +53,9 @@ func (n *Network) peerPair(pe *cluster.Peering, maker *maker, from, to cluster.N
 	if err != nil {
 		return nil, err
 	}
-	p.patience = pe.Patience
+	if pe.Patient == nil || slices.Contains(pe.Patient, port) {
+		p.patience = pe.Patience
+	}
 	p.peers = true
 	if !pe.Names {
 		return p, p.open(n.ports)
