@@ -24,6 +24,10 @@ func faults() []fault {
 	nodeWords := []string{scenarios.NamedNode, nemesis.One, nemesis.Minority, nemesis.Majority, nemesis.All, nemesis.Nodes}
 	anyone := append(append([]string{}, nodeWords...), clientWords...)
 	return []fault{
+		{"cancel", scenarios.FaultName{
+			About: "the client's own acquire is cancelled, as by a request's time-out", Args: []string{"of"}, Required: []string{"of"}, Targets: clientWords,
+			Process: true, Shared: true, TakesFor: false, Example: "{ on: waiting, after: 5ms..50ms, chance: 30%, limit: 20, cancel: waiter }",
+		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewCancel(target(f.Args)) }},
 		{"clock", scenarios.FaultName{
 			About: "a process reads a wrong time: `jump`, `rate`, `freeze`; a monotonic clock can only gain, and its process is started anew afterwards (linux/amd64)",
 			Args:  []string{"of", "jump", "rate", "freeze", "clock"}, Required: []string{"of"}, Targets: anyone,

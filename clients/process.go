@@ -56,7 +56,7 @@ type life struct {
 
 // call is a request without a reply yet.
 type call struct {
-	sent  time.Time
+	op    Op
 	reply chan message // has room for one
 }
 
@@ -121,7 +121,7 @@ func (p *Process) Await(ctx context.Context) error {
 func (p *Process) greet(ctx context.Context, l *life) error {
 	ctx, cancel := context.WithTimeout(ctx, helloLimit)
 	defer cancel()
-	m, err := p.exchange(ctx, l, 0, line(hello{Op: OpHello, V: Version, Client: p.config.Name, Options: p.config.Options}))
+	m, err := p.exchange(ctx, l, OpHello, 0, line(hello{Op: OpHello, V: Version, Client: p.config.Name, Options: p.config.Options}))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return p.fault(fmt.Sprintf("did not answer hello in %v", helloLimit), p.tail(l)...)
@@ -141,7 +141,7 @@ func (p *Process) Do(ctx context.Context, r Request) (Reply, error) {
 	r.ID = p.nextID
 	p.mu.Unlock()
 	called := time.Now()
-	m, err := p.exchange(ctx, l, r.ID, encodeRequest(r))
+	m, err := p.exchange(ctx, l, r.Op, r.ID, encodeRequest(r))
 	if err != nil {
 		return Reply{}, err
 	}
@@ -151,8 +151,8 @@ func (p *Process) Do(ctx context.Context, r Request) (Reply, error) {
 	return m.reply, nil
 }
 
-func (p *Process) exchange(ctx context.Context, l *life, id int64, request []byte) (message, error) {
-	c := call{sent: time.Now(), reply: make(chan message, 1)}
+func (p *Process) exchange(ctx context.Context, l *life, op Op, id int64, request []byte) (message, error) {
+	c := call{op: op, reply: make(chan message, 1)}
 	p.mu.Lock()
 	l.open[id] = c
 	p.mu.Unlock()
@@ -161,10 +161,7 @@ func (p *Process) exchange(ctx context.Context, l *life, id int64, request []byt
 		delete(l.open, id)
 		p.mu.Unlock()
 	}()
-	l.wmu.Lock()
-	_, werr := l.proc.Stdin().Write(request)
-	l.wmu.Unlock()
-	if werr != nil {
+	if l.send(request) != nil {
 		return message{}, p.deathOf(ctx, l)
 	}
 	select {
@@ -175,6 +172,36 @@ func (p *Process) exchange(ctx context.Context, l *life, id int64, request []byt
 	case <-ctx.Done():
 		return message{}, ctx.Err()
 	}
+}
+
+func (l *life) send(request []byte) error {
+	l.wmu.Lock()
+	defer l.wmu.Unlock()
+	_, err := l.proc.Stdin().Write(request)
+	return err
+}
+
+// CancelCalls asks the client to give up the acquires that it has open; each is answered all the same.
+func (p *Process) CancelCalls(context.Context) error {
+	p.mu.Lock()
+	l := p.life
+	var open []int64
+	for id, c := range l.open {
+		if c.op == OpAcquire {
+			open = append(open, id)
+		}
+	}
+	dead := l.killed
+	p.mu.Unlock()
+	if dead {
+		return ErrDead
+	}
+	for _, id := range open {
+		if err := l.send(encodeRequest(Request{ID: -id, Op: OpCancel, Target: id})); err != nil {
+			return fmt.Errorf("cancel a call of %s: %w", p.config.Name, err)
+		}
+	}
+	return nil
 }
 
 // deathOf says what became of l: it was killed by us, or it died by itself.

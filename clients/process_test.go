@@ -64,22 +64,16 @@ func TestCancelEndsAnAcquire(t *testing.T) {
 		r, _ := p.Do(t.Context(), Request{Op: OpAcquire, Grant: 2, Lock: "orders", TTL: time.Minute, Wait: time.Hour})
 		got <- r
 	}()
-	for {
-		select {
-		case r := <-got:
-			if r.Result != Busy {
-				t.Errorf("the cancelled acquire got %+v", r)
-			}
-			return
-		default: // the acquire is the second request: whether it has been read yet can't be seen from here
-			p.mu.Lock()
-			l := p.life
-			p.mu.Unlock()
-			l.wmu.Lock()
-			l.proc.Stdin().Write(encodeRequest(Request{ID: 1000, Op: OpCancel, Target: 2}))
-			l.wmu.Unlock()
+	within(t, "the acquire is cancelled", func() bool { // asked again: whether it is open yet can't be seen from here
+		if err := p.CancelCalls(t.Context()); err != nil {
+			t.Fatal(err)
 		}
+		return len(got) == 1
+	})
+	if r := <-got; r.Result != Busy {
+		t.Errorf("the cancelled acquire got %+v", r)
 	}
+	do(t, p, Request{Op: OpRelease, Grant: 1, Lock: "orders"}, OK) // other calls are left alone
 }
 
 func TestPauseHoldsTheReplyBack(t *testing.T) {

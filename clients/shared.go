@@ -16,15 +16,17 @@ type Shared struct {
 	mu      sync.Mutex
 	session *session
 	dead    bool
-	died    chan struct{} // closed by Kill, made anew by Restart
-	paused  int           // how often, less how often resumed
-	gate    chan struct{} // closed while not paused
-	alive   chan struct{} // closed while not dead
+	died    chan struct{}                // closed by Kill, made anew by Restart
+	paused  int                          // how often, less how often resumed
+	gate    chan struct{}                // closed while not paused
+	alive   chan struct{}                // closed while not dead
+	calls   map[int64]context.CancelFunc // of acquires that are open
+	nextID  int64
 }
 
 // NewShared opens the client. Events go to tell, from any goroutine.
 func NewShared(ctx context.Context, name string, open func(ctx context.Context) (locks.Client, error), tell func(Event)) (*Shared, error) {
-	c := &Shared{name: name, open: open, tell: tell, gate: make(chan struct{}), died: make(chan struct{}), alive: make(chan struct{})}
+	c := &Shared{name: name, open: open, tell: tell, gate: make(chan struct{}), died: make(chan struct{}), alive: make(chan struct{}), calls: map[int64]context.CancelFunc{}}
 	close(c.gate)
 	close(c.alive)
 	client, err := open(ctx)
@@ -44,11 +46,45 @@ func (c *Shared) Do(ctx context.Context, r Request) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	reply := session.do(ctx, r)
+	called, end := c.call(ctx, r)
+	reply := session.do(called, r)
+	end()
 	if _, err := c.pass(ctx, session); err != nil {
 		return Reply{}, err
 	}
 	return reply, nil
+}
+
+// call is ctx, for an acquire such that CancelCalls ends it.
+func (c *Shared) call(ctx context.Context, r Request) (called context.Context, end func()) {
+	if r.Op != OpAcquire {
+		return ctx, func() {}
+	}
+	called, cancel := context.WithCancel(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.nextID++
+	id := c.nextID
+	c.calls[id] = cancel
+	return called, func() {
+		cancel()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.calls, id)
+	}
+}
+
+// CancelCalls ends the context of the acquires that are open.
+func (c *Shared) CancelCalls(context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dead {
+		return ErrDead
+	}
+	for _, cancel := range c.calls {
+		cancel()
+	}
+	return nil
 }
 
 // pass waits until the client is not paused and returns its session, which must still be was, if that is given.

@@ -82,3 +82,23 @@ func TestSharedTellsALoss(t *testing.T) {
 	}
 	do(t, c, Request{Op: OpWork, Grant: 1}, Lost)
 }
+
+func TestSharedCancelEndsAnAcquire(t *testing.T) {
+	provider := memory.NewLease()
+	c1, c2 := shared(t, provider, "c1", func(Event) {}), shared(t, provider, "c2", func(Event) {})
+	do(t, c1, Request{Op: OpAcquire, Grant: 1, Lock: "orders", TTL: time.Minute}, OK)
+	got := make(chan Reply, 1)
+	go func() {
+		r, _ := c2.Do(context.Background(), Request{Op: OpAcquire, Grant: 2, Lock: "orders", TTL: time.Minute, Wait: time.Hour})
+		got <- r
+	}()
+	within(t, "the acquire is cancelled", func() bool {
+		if err := c2.CancelCalls(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return len(got) == 1
+	})
+	if r := <-got; r.Result != Busy {
+		t.Errorf("the cancelled acquire got %+v", r)
+	}
+}

@@ -137,6 +137,10 @@ func (c fakeClients) Restart(ctx context.Context, n string) error {
 	return c.w.do(ctx, "restart "+n, func() { delete(c.w.dead, n) })
 }
 
+func (c fakeClients) CancelCalls(ctx context.Context, n string) error {
+	return c.w.do(ctx, "cancel "+n, func() {})
+}
+
 type fakeNet struct{ w *world }
 
 func (n fakeNet) Addr(string, string) string { return "" }

@@ -41,6 +41,10 @@ func faults() map[string]struct {
 			"c1>n1 drop", "c1>n2 drop", "c2>n1 drop", "c2>n2 drop", "c3>n1 drop", "c3>n2 drop"}},
 		"slow client": {NewLatency(LatencySpec{Of: of("c1"), Latency: time.Second, Direction: ToNodes}), []string{
 			"c1>n1 pass", "c1>n2 pass", "c1>n3 pass", "c1>n4 pass", "c1>n5 pass"}},
+		"throttle a node": {NewThrottle(of("n2"), 0.001), []string{"paused n2"}}, // it stands still for the whole test
+		"reset a waiter": {NewReset(of(Waiter)), []string{
+			"c3>n1 refuse", "c3>n2 refuse", "c3>n3 refuse", "c3>n4 refuse", "c3>n5 refuse",
+			"n1>c3 refuse", "n2>c3 refuse", "n3>c3 refuse", "n4>c3 refuse", "n5>c3 refuse"}},
 	}
 }
 
@@ -141,6 +145,11 @@ func TestCheckSaysWhatIsLacking(t *testing.T) {
 		{"direction", w.env(), NewPartition(PartitionSpec{Of: of("n1"), Direction: "up"}), `direction is "up"`},
 		{"no latency", w.env(), NewLatency(LatencySpec{Of: of("n1")}), "more than 0"},
 		{"restart that the node can't", forgetful, NewKill(KillSpec{Of: of("n1"), Restart: cluster.WithPrefix}), "kill: node n1: no disk"},
+		{"share", w.env(), NewThrottle(of("n1"), 1.5), "less than 1"},
+		{"no power to throttle", external, NewThrottle(of("n1"), 0.5), "throttle: node n1 (external) can't be paused"},
+		{"reset in memory", memory, NewReset(of(Holder)), "reset: there are no links"},
+		{"cancel of a node", w.env(), NewCancel(of("n1")), "cancel: n1 is a node"},
+		{"no clock", w.env(), NewClock(ClockSpec{Of: of("n1")}), "clock: "},
 		{"restart", w.env(), NewKill(KillSpec{Of: of("n1"), Restart: "tomorrow"}), `restart is "tomorrow"`},
 	}
 	for _, tt := range tests {
@@ -225,11 +234,39 @@ func TestTexts(t *testing.T) {
 		{NewPartition(PartitionSpec{Of: of(Majority)}), "cut a majority of the nodes off"},
 		{NewPartition(PartitionSpec{Of: of(Waiter), Direction: FromNodes, Mode: cluster.Drop}), "cut a waiter off (replies only, drop)"},
 		{NewPartition(PartitionSpec{Groups: groups}), "cut {n1, n2} from {n3, n4, n5, clients}"},
+		{NewThrottle(of("n1"), 0.25), "leave n1 25 % of the time"},
+		{NewReset(of(Holder)), "reset the connections of the holder"},
+		{NewCancel(of(Waiter)), "cancel the call of a waiter"},
+		{NewClock(ClockSpec{Of: of(Majority), Jump: 20 * time.Second}), "set the wall clock of a majority of the nodes ahead by 20s"},
+		{NewClock(ClockSpec{Of: of("n1"), Jump: -time.Second, Rate: 1.5, Clock: Monotonic}), "set the monotonic clock of n1 back by 1s and run it at 1.5 times its rate"},
+		{NewClock(ClockSpec{Of: of("n1"), Freeze: true}), "freeze the wall clock of n1"},
 		{NewLatency(LatencySpec{Of: of(AllUsers), Latency: time.Second, Jitter: time.Millisecond}), "delay the links of all clients by 1s ± 1ms"},
 	}
 	for _, tt := range tests {
 		if got := tt.fault.Text(); got != tt.want {
 			t.Errorf("Text() = %q, want %q", got, tt.want)
 		}
+	}
+}
+
+// A cancel reaches the calls of those who wait and nobody else's, and leaves nothing to heal.
+func TestCancel(t *testing.T) {
+	w := newWorld()
+	w.waiters = []string{"c1", "c3"}
+	env := w.env()
+	env.Event = &Event{Kind: Waiting, Client: "c3"}
+	f := NewCancel(of(Waiter))
+	if err := f.Check(env); err != nil {
+		t.Fatal(err)
+	}
+	i, err := f.Inject(context.Background(), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := []int{w.count("cancel c1"), w.count("cancel c3")}; !slices.Equal(got, []int{0, 1}) || !slices.Equal(i.Targets, []string{"c3"}) {
+		t.Errorf("cancelled %v, targets %v", got, i.Targets)
+	}
+	if err := i.Heal(context.Background()); err != nil || len(w.harmed()) > 0 {
+		t.Errorf("healing: %v, left: %v", err, w.harmed())
 	}
 }

@@ -26,6 +26,7 @@ type member interface {
 	Resume(context.Context) error
 	Kill(context.Context) error
 	Restart(context.Context) error
+	CancelCalls(context.Context) error
 	Close() error
 }
 
@@ -165,6 +166,11 @@ func (f *fleet) Kill(ctx context.Context, client string) error {
 		}
 		return m.Kill(ctx)
 	})
+}
+
+// CancelCalls cancels the acquires that the client has open.
+func (f *fleet) CancelCalls(ctx context.Context, client string) error {
+	return f.with(client, func(m member) error { return m.CancelCalls(ctx) })
 }
 
 // Pid is the client's process; 0 where it has none of its own, or is dead.
