@@ -53,6 +53,10 @@ func Locks() []Lock {
 			Options: postgres.OptionNames(), Service: postgres.Service, Nodes: 1, Min: 1, Max: 5},
 		{Name: "redis/redlock", About: "majority of 3 to 9 independent Redis servers; no token", New: redisLock(func(o redis.Options) locks.Provider { return redis.NewRedlock(o) }),
 			Options: redis.OptionNames(), Service: redis.Service, Nodes: 5, Min: 3, Max: 9, Extends: true},
+		{Name: "redis/replicated", About: "a Redis primary and replicas: as redis/single, with WAIT for `wait` replicas (1); a grant that fewer acknowledged is undone", New: redisLock(func(o redis.Options) locks.Provider { return redis.NewReplicated(o) }),
+			Options: redis.ReplicatedOptionNames(), Service: redis.ReplicatedService, Nodes: 3, Min: 2, Max: 5, Extends: true},
+		{Name: "redis/sentinel", About: "a Redis primary, replicas and three Sentinels, the last nodes: as redis/single, with WAIT for `wait` replicas (0)", New: redisLock(func(o redis.Options) locks.Provider { return redis.NewSentinel(o) }),
+			Options: redis.ReplicatedOptionNames(), Service: redis.SentinelService, Nodes: 6, Min: 5, Max: 8, Extends: true},
 		{Name: "redis/single", About: "one Redis server: SET NX PX, compare-and-delete, token", New: redisLock(func(o redis.Options) locks.Provider { return redis.NewSingle(o) }),
 			Options: redis.OptionNames(), Service: redis.Service, Nodes: 1, Min: 1, Max: 1, Extends: true},
 

@@ -3,6 +3,7 @@ package redis
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"time"
 
 	"github.com/locktest/locktest/locks"
@@ -20,19 +21,27 @@ func drift(ttl time.Duration) time.Duration {
 
 // Options of the locks in this package. Zero values are the defaults.
 type Options struct {
-	// Timeout of one command. Default: the TTL for redis/single, a tenth of it but at least 50 ms for redis/redlock.
+	// Timeout of one command. Default: a tenth of the TTL but at least 50 ms for redis/redlock, the TTL for the others.
 	Timeout time.Duration
-	// Retry is the mean time between two tries while waiting. Default 10 ms for redis/single, 20 ms for redis/redlock.
+	// Retry is the mean time between two tries while waiting. Default 20 ms for redis/redlock, 10 ms for the others.
 	Retry time.Duration
+	// Wait is how many replicas have to acknowledge a grant. Default 1 for redis/replicated, 0 for redis/sentinel; others have none.
+	Wait    int
+	HasWait bool
+	// WaitTimeout is how long they may take. Default: a fifth of the TTL, at least 20 ms.
+	WaitTimeout time.Duration
 }
 
 // OptionNames are the names that a scenario can give under lock.options.
 func OptionNames() []string { return []string{"retry", "timeout"} }
 
+// ReplicatedOptionNames are those of redis/replicated and redis/sentinel.
+func ReplicatedOptionNames() []string { return []string{"retry", "timeout", "wait", "wait-timeout"} }
+
 // ParseOptions reads lock.options of a scenario.
 func ParseOptions(m map[string]string) (Options, error) {
 	var o Options
-	for name, to := range map[string]*time.Duration{"timeout": &o.Timeout, "retry": &o.Retry} {
+	for name, to := range map[string]*time.Duration{"timeout": &o.Timeout, "retry": &o.Retry, "wait-timeout": &o.WaitTimeout} {
 		text, ok := m[name]
 		if !ok {
 			continue
@@ -42,6 +51,13 @@ func ParseOptions(m map[string]string) (Options, error) {
 			return Options{}, fmt.Errorf("option %s: %q is not a duration above zero, such as 50ms", name, text)
 		}
 		*to = d
+	}
+	if text, ok := m["wait"]; ok {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return Options{}, fmt.Errorf("option wait: %q is not a number of replicas", text)
+		}
+		o.Wait, o.HasWait = n, true
 	}
 	return o, nil
 }

@@ -36,21 +36,32 @@ func Service() cluster.Service {
 		Ready:   ping,
 		Version: version,
 		Wipe:    wipe,
+		Prefix:  prefix,
+		Time:    serverTime,
 	}
 }
 
 func command(c cluster.NodeConfig) (argv, env []string) {
-	argv = []string{
-		"--bind", c.Host, "--port", strconv.Itoa(c.Port), "--dir", c.Dir,
-		"--daemonize", "no", "--protected-mode", "no", "--save", "",
+	for _, setting := range settings(c) {
+		argv = append(argv, "--"+setting[0])
+		argv = append(argv, setting[1:]...)
+	}
+	return argv, nil
+}
+
+// settings are lines of a configuration, in words.
+func settings(c cluster.NodeConfig) [][]string {
+	lines := [][]string{
+		{"bind", c.Host}, {"port", strconv.Itoa(c.Port)}, {"dir", c.Dir}, {"daemonize", "no"}, {"protected-mode", "no"}, {"save", ""},
 	}
 	switch c.Options["persistence"] {
 	case persistEverySec:
-		return append(argv, "--appendonly", "yes", "--appendfsync", "everysec"), nil
+		// The times are for a restart with an earlier state.
+		return append(lines, []string{"appendonly", "yes"}, []string{"appendfsync", "everysec"}, []string{"aof-timestamp-enabled", "yes"})
 	case persistAlways:
-		return append(argv, "--appendonly", "yes", "--appendfsync", "always"), nil
+		return append(lines, []string{"appendonly", "yes"}, []string{"appendfsync", "always"})
 	default:
-		return append(argv, "--appendonly", "no"), nil
+		return append(lines, []string{"appendonly", "no"})
 	}
 }
 
@@ -95,12 +106,16 @@ func version(ctx context.Context, path string) (string, error) {
 	return "redis-server " + string(m[1]), nil
 }
 
+// wipe removes everything but the configuration.
 func wipe(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("wipe: %w", err)
 	}
 	for _, e := range entries {
+		if e.Name() == configFile { // it isn't data
+			continue
+		}
 		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 			return fmt.Errorf("wipe: %w", err)
 		}

@@ -225,3 +225,47 @@ func TestEmbeddedServerKeepsWhatIsSentDuringAPause(t *testing.T) {
 		t.Errorf("after %d increments: %d, %v", users, got, err)
 	}
 }
+
+// What was written in the last second is gone after a restart with an earlier state, and what was written before is there.
+func TestRestartWithAnEarlierState(t *testing.T) {
+	needServer(t)
+	s, err := proc.NewSpawner(proc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	c, err := process.New(process.Options{Service: redis.Service(), Spawner: s, Server: map[string]string{"persistence": "aof-everysec"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	ctx := t.Context()
+	if err := c.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	n := c.Nodes()[0]
+	if err := put(ctx, n.Addr(), "early", "1"); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now().Unix()
+	for i := 0; time.Now().Unix() < began+2; i++ { // into a later second of the server's clock, which is ours
+		if err := put(ctx, n.Addr(), "filler", "1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := put(ctx, n.Addr(), "late", "1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.(cluster.Killer).Kill(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.(cluster.Killer).Restart(ctx, cluster.WithPrefix); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := get(ctx, n.Addr(), "early"); !ok || err != nil {
+		t.Errorf("what was flushed long ago is gone (%v)", err)
+	}
+	if _, ok, err := get(ctx, n.Addr(), "late"); ok || err != nil {
+		t.Errorf("what was written last is there (%v)", err)
+	}
+}

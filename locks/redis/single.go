@@ -1,5 +1,6 @@
-// Package redis holds locks in Redis: single (one server) and redlock (a majority of independent ones). It knows how a
-// lock is taken and kept; what happens to servers and links meanwhile is not its business.
+// Package redis holds locks in Redis: single (one server), redlock (a majority of independent ones), replicated and sentinel (a
+// primary with replicas), and how the servers are started. It knows how a lock is taken and kept; what happens to servers
+// and links meanwhile is not its business.
 package redis
 
 import (

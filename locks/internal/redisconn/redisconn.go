@@ -60,11 +60,16 @@ func Classify(err error) error {
 	switch {
 	case errors.As(err, &op) && op.Op == "dial", errors.Is(err, redis.ErrPoolTimeout), errors.Is(err, redis.ErrPoolExhausted):
 		return fmt.Errorf("%w: %w", locks.ErrUnavailable, err)
+	case strings.Contains(err.Error(), noSentinel):
+		return fmt.Errorf("%w: %w", locks.ErrUnavailable, err)
 	case refused(err):
 		return fmt.Errorf("%w: the server refused it: %w", locks.ErrUnavailable, err)
 	}
 	return err
 }
+
+// noSentinel is what the library says where it found no primary to dial. It has no value for that error.
+const noSentinel = "all sentinels specified in configuration are unreachable"
 
 // refused says whether the server answered with an error that it gives before it runs anything.
 func refused(err error) bool {

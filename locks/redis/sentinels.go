@@ -1,0 +1,222 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/locktest/locktest/cluster"
+)
+
+// sentinels is how many watch over the servers: the last nodes of a cluster.
+const sentinels = 3
+
+// MasterName is how Sentinels call what they watch over.
+const MasterName = "locktest"
+
+// sentinelQuorum is how many have to agree that the primary is gone.
+const sentinelQuorum = 2
+
+// SentinelService is a primary, n1, its replicas, and three Sentinels as the last nodes, which make a replica the primary when
+// they miss the old one for 1.5 s.
+func SentinelService() cluster.Service {
+	s := ReplicatedService()
+	s.Nodes = 6
+	s.Prepare = func(_ context.Context, c cluster.NodeConfig) error {
+		if c.Nodes < sentinels+2 {
+			return &cluster.Error{Code: cluster.CodeUnhostable, Message: fmt.Sprintf("%d nodes are too few for a failover", c.Nodes), Fix: []string{"write nodes: 5 (a primary, a replica and three Sentinels) or more"}}
+		}
+		if isSentinel(c) {
+			return configureSentinel(c)
+		}
+		return configure(c, c.Nodes-sentinels)
+	}
+	s.Command = func(c cluster.NodeConfig) (argv, env []string) {
+		argv = []string{filepath.Join(c.Dir, configFile)}
+		if isSentinel(c) {
+			argv = append(argv, "--sentinel")
+		}
+		return argv, nil
+	}
+	s.Ready = sentinelReady
+	s.Promote = failOver
+	return s
+}
+
+func isSentinel(c cluster.NodeConfig) bool { return c.Index >= c.Nodes-sentinels }
+
+func configureSentinel(c cluster.NodeConfig) error {
+	path := filepath.Join(c.Dir, configFile)
+	if there, err := exists(path); there || err != nil {
+		return err
+	}
+	return writeConfig(path, [][]string{
+		{"bind", c.Host}, {"port", strconv.Itoa(c.Port)}, {"dir", c.Dir}, {"protected-mode", "no"},
+		{"sentinel", "resolve-hostnames", "yes"}, {"sentinel", "announce-hostnames", "yes"},
+		{"sentinel", "announce-ip", cluster.HostName(c.Name)}, {"sentinel", "announce-port", strconv.Itoa(c.Port)},
+		append([]string{"sentinel", "monitor", MasterName}, append(peer(c, 0), strconv.Itoa(sentinelQuorum))...),
+		{"sentinel", "down-after-milliseconds", MasterName, "1500"}, // at 500 one failover was followed by another
+		{"sentinel", "failover-timeout", MasterName, "3000"},
+	})
+}
+
+// sentinelReady wants a Sentinel to know the others and a replica; a server to be as without Sentinels.
+func sentinelReady(ctx context.Context, addr string) error {
+	r, err := role(ctx, addr)
+	if err != nil {
+		return err
+	}
+	if r != "" { // Sentinels have none
+		return replicaReady(ctx, addr)
+	}
+	m, err := master(ctx, addr)
+	if err != nil {
+		return err
+	}
+	if m["num-other-sentinels"] != strconv.Itoa(sentinels-1) || m["num-slaves"] == "0" {
+		return fmt.Errorf("it knows %s other Sentinels and %s replicas", m["num-other-sentinels"], m["num-slaves"])
+	}
+	return nil
+}
+
+// master is what a Sentinel knows of the primary.
+func master(ctx context.Context, addr string) (map[string]string, error) {
+	return askSentinel(ctx, addr, func(ctx context.Context, s *redis.SentinelClient) (map[string]string, error) {
+		return s.Master(ctx, MasterName).Result()
+	})
+}
+
+func askSentinel[T any](ctx context.Context, addr string, question func(context.Context, *redis.SentinelClient) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	s := redis.NewSentinelClient(&redis.Options{Addr: addr, Protocol: 2, MaxRetries: -1, DialerRetries: 1, DisableIdentity: true, ContextTimeoutEnabled: true})
+	defer s.Close()
+	return question(ctx, s)
+}
+
+// failOver asks the Sentinels for a failover, as SENTINEL FAILOVER does, and wants name to be who they choose. Among several
+// replicas the others are made ineligible first, which Sentinels, who ask every ten seconds otherwise, are made to notice.
+func failOver(ctx context.Context, addrs map[string]string, name string) error {
+	if _, ok := addrs[name]; !ok {
+		return errors.New("it is down")
+	}
+	replicas := withRole(ctx, addrs, "slave")
+	if !slices.Contains(replicas, name) {
+		return errors.New("it is no replica")
+	}
+	restore, err := onlyEligible(ctx, addrs, replicas, name)
+	if err != nil {
+		return errors.Join(err, restore())
+	}
+	err = eachSentinel(ctx, addrs, func(s string) error {
+		_, err := askSentinel(ctx, s, func(ctx context.Context, s *redis.SentinelClient) (string, error) {
+			return s.Failover(ctx, MasterName).Result()
+		})
+		return err
+	})
+	if err == nil {
+		err = await(ctx, "it does not lead", func() bool { r, err := role(ctx, addrs[name]); return err == nil && r == "master" })
+	}
+	return errors.Join(err, restore())
+}
+
+// onlyEligible gives the other replicas a priority of 0, and waits until a Sentinel has seen it. restore undoes that.
+func onlyEligible(ctx context.Context, addrs map[string]string, replicas []string, name string) (restore func() error, err error) {
+	var changed []string
+	restore = func() error {
+		if len(changed) == 0 {
+			return nil
+		}
+		errs := []error{everySentinel(context.WithoutCancel(ctx), addrs, "info-period", "10000")}
+		for _, addr := range changed {
+			errs = append(errs, setPriority(context.WithoutCancel(ctx), addr, "100"))
+		}
+		return errors.Join(errs...)
+	}
+	for _, other := range replicas {
+		if other == name {
+			continue
+		}
+		changed = append(changed, addrs[other])
+		if err := setPriority(ctx, addrs[other], "0"); err != nil {
+			return restore, err
+		}
+	}
+	if len(changed) == 0 {
+		return restore, nil
+	}
+	if err := everySentinel(ctx, addrs, "info-period", "200"); err != nil {
+		return restore, err
+	}
+	return restore, await(ctx, "no Sentinel has seen the priorities", func() bool {
+		return eachSentinel(ctx, addrs, func(s string) error { return seen(ctx, s, len(changed)) }) == nil
+	})
+}
+
+func setPriority(ctx context.Context, addr, priority string) error {
+	_, err := ask(ctx, addr, func(ctx context.Context, c *redis.Client) (string, error) {
+		return c.ConfigSet(ctx, "replica-priority", priority).Result()
+	})
+	return err
+}
+
+// seen says whether a Sentinel knows of n ineligible replicas.
+func seen(ctx context.Context, sentinel string, n int) error {
+	replicas, err := askSentinel(ctx, sentinel, func(ctx context.Context, s *redis.SentinelClient) ([]map[string]string, error) {
+		return s.Replicas(ctx, MasterName).Result()
+	})
+	for _, r := range replicas {
+		if r["slave-priority"] == "0" {
+			n--
+		}
+	}
+	if err == nil && n > 0 {
+		err = errors.New("it has not seen all priorities")
+	}
+	return err
+}
+
+// eachSentinel calls do for one Sentinel after another until it succeeds.
+func eachSentinel(ctx context.Context, addrs map[string]string, do func(addr string) error) error {
+	err := errors.New("there is no Sentinel")
+	for _, name := range withRole(ctx, addrs, "") {
+		if err = do(addrs[name]); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// everySentinel changes a Sentinel's inner times (SENTINEL DEBUG, Redis 7).
+func everySentinel(ctx context.Context, addrs map[string]string, what, ms string) error {
+	var errs []error
+	for _, name := range withRole(ctx, addrs, "") {
+		_, err := ask(ctx, addrs[name], func(ctx context.Context, c *redis.Client) (any, error) {
+			return c.Do(ctx, "SENTINEL", "DEBUG", what, ms).Result()
+		})
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// failoverLimit is how long Sentinels may take.
+const failoverLimit = 20 * time.Second
+
+func await(ctx context.Context, not string, done func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, failoverLimit)
+	defer cancel()
+	for !done() {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w", not, ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return nil
+}
