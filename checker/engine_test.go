@@ -199,3 +199,39 @@ func TestEngineOverlappingOwner(t *testing.T) {
 		t.Errorf("%+v, want illegal", got)
 	}
 }
+
+func TestEngineUses(t *testing.T) {
+	u := newUseTable()
+	set := func(kinds ...int32) int32 {
+		s := int32(0)
+		for _, k := range kinds {
+			s = u.with(s, k)
+		}
+		return s
+	}
+	tests := map[string]struct {
+		a, b int32
+		want bool
+	}{
+		"nothing":          {set(), set(1), true},
+		"the same":         {set(1, 2), set(2, 1), true},
+		"one more":         {set(1), set(1, 1), true},
+		"one less":         {set(1, 1), set(1), false},
+		"another":          {set(1), set(2), false},
+		"another, before":  {set(2), set(1), false},
+		"among others":     {set(2), set(1, 2, 3), true},
+		"of two, one less": {set(1, 2, 2), set(1, 2, 3), false},
+		"of two, one gone": {set(1, 3), set(1, 2), false},
+		"equal in one":     {set(1), set(1, 2), true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := u.within(tt.a, tt.b); got != tt.want {
+				t.Errorf("within(%v, %v) = %v, want %v", u.sets[tt.a], u.sets[tt.b], got, tt.want)
+			}
+		})
+	}
+	if s := u.minus(set(1, 1, 2), 1, 2); s != set(2) {
+		t.Errorf("two of kind 1 taken away leave %v", u.sets[s])
+	}
+}
