@@ -16,6 +16,7 @@ import (
 	"github.com/locktest/locktest/locks/memory"
 	"github.com/locktest/locktest/locks/postgres"
 	"github.com/locktest/locktest/locks/redis"
+	"github.com/locktest/locktest/locks/zookeeper"
 	"github.com/locktest/locktest/runner"
 	"github.com/locktest/locktest/scenarios"
 )
@@ -59,6 +60,8 @@ func Locks() []Lock {
 			Options: redis.ReplicatedOptionNames(), Service: redis.SentinelService, Nodes: 6, Min: 5, Max: 8, Extends: true},
 		{Name: "redis/single", About: "one Redis server: SET NX PX, compare-and-delete, token", New: redisLock(func(o redis.Options) locks.Provider { return redis.NewSingle(o) }),
 			Options: redis.OptionNames(), Service: redis.Service, Nodes: 1, Min: 1, Max: 1, Extends: true},
+		{Name: "zookeeper/ephemeral", About: "ephemeral sequential nodes, held by the first as long as its session lives; token = czxid; waits by a watch", New: zookeeperEphemeral,
+			Options: zookeeper.OptionNames(), Service: zookeeper.Service, Nodes: 3, Min: 1, Max: 5},
 
 		wrong("bare-del", "releases by DEL without comparing the owner", "mutual-exclusion", broken.NewBareDel),
 		wrong("everyone", "sets the key without asking whether it is there", "mutual-exclusion", broken.NewEveryone),
@@ -99,6 +102,14 @@ func etcdLease(options map[string]string) (locks.Provider, error) {
 		return nil, err
 	}
 	return etcd.NewLease(o), nil
+}
+
+func zookeeperEphemeral(options map[string]string) (locks.Provider, error) {
+	o, err := zookeeper.ParseOptions(options)
+	if err != nil {
+		return nil, err
+	}
+	return zookeeper.NewEphemeral(o), nil
 }
 
 func redisLock(new func(redis.Options) locks.Provider) func(map[string]string) (locks.Provider, error) {

@@ -15,14 +15,16 @@ import (
 type gate struct {
 	shut atomic.Bool
 
-	mu    sync.Mutex
-	conns []net.Conn
+	mu      sync.Mutex
+	conns   []net.Conn
+	severed bool
 }
 
-// sever ends every connection that was made so far.
+// sever ends every connection for good: a session that outlives its connection gets no other.
 func (g *gate) sever() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.severed = true
 	for _, c := range g.conns {
 		c.Close()
 	}
@@ -36,6 +38,10 @@ func (g *gate) dial(ctx context.Context, network, addr string) (net.Conn, error)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.severed {
+		c.Close()
+		return nil, net.ErrClosed
+	}
 	g.conns = append(g.conns, c)
 	return &gated{c, g}, nil
 }

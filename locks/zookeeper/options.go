@@ -1,0 +1,38 @@
+package zookeeper
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/locktest/locktest/locks"
+)
+
+// Options of the lock. Zero values are the defaults.
+type Options struct {
+	// Timeout of one request. Default: half of the session's time.
+	Timeout time.Duration
+}
+
+// OptionNames are the names that a scenario can give under lock.options.
+func OptionNames() []string { return []string{"timeout"} }
+
+// ParseOptions reads lock.options of a scenario.
+func ParseOptions(m map[string]string) (Options, error) {
+	var o Options
+	for name, text := range m {
+		if name != "timeout" {
+			return Options{}, fmt.Errorf("there is no option %s", name)
+		}
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 {
+			return Options{}, fmt.Errorf("option %s: %q is not a duration above zero, such as 500ms", name, text)
+		}
+		o.Timeout = d
+	}
+	return o, nil
+}
+
+// newOwner makes the value that tells one acquire from every other.
+func newOwner(t locks.Target) string {
+	return fmt.Sprintf("%s-%016x", t.Client, t.Rand.Uint64())
+}
