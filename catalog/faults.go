@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/locktest/locktest/cluster"
@@ -58,6 +59,10 @@ func faults() []fault {
 			About: "SIGSTOP of the whole process tree, as in a long garbage collection or a suspended machine", Args: []string{"of"}, Required: []string{"of"}, Targets: anyone,
 			Process: true, Shared: true, NeedsFor: true, StopsTime: true, Example: "{ on: acquired, after: 50ms..150ms, chance: 30%, limit: 12, for: 1500ms..3s, pause: holder }",
 		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewPause(target(f.Args)) }},
+		{"random", scenarios.FaultName{
+			About: "one of several kinds, on one of the clients or nodes, drawn each time", Args: []string{"of", "on"}, Required: []string{"of"}, Kinds: true,
+			NeedsFor: true, Example: "{ every: 3s..6s, for: 500ms..3s, random: { of: [pause, kill, partition, latency], on: clients } }",
+		}, random},
 		{"reset", scenarios.FaultName{
 			About: "connections are reset, new ones refused for 20 ms or for `for`", Args: []string{"of"}, Required: []string{"of"}, Targets: anyone,
 			Network: true, TakesFor: true, Example: "{ on: extending, limit: 5, reset: holder }",
@@ -67,6 +72,32 @@ func faults() []fault {
 			Process: true, Shared: true, NeedsFor: true, Example: "{ at: 5s, for: 10s, throttle: { of: n1, rate: 0.1 } }",
 		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewThrottle(target(f.Args), f.Args.Rate) }},
 	}
+}
+
+// random aims each kind, with the arguments that it has by default, at one name.
+func random(f scenarios.Fault) nemesis.Fault {
+	var makers []nemesis.Maker
+	for _, k := range faults() {
+		if !slices.Contains(f.Args.Kinds, k.kind) {
+			continue
+		}
+		makers = append(makers, nemesis.Maker{Kind: k.kind, New: func(of nemesis.Target) nemesis.Fault {
+			return k.new(scenarios.Fault{Kind: k.kind, For: f.For, Args: scenarios.Args{List: of.List, Restart: "data", Clock: "wall",
+				Latency: scenarios.Range{Min: 50 * time.Millisecond, Max: 150 * time.Millisecond}, Jump: clockJump, Rate: randomRate(k.kind)}})
+		}})
+	}
+	return nemesis.NewRandom(f.Args.On, makers)
+}
+
+// clockJump is how far a clock jumps that a random fault chose.
+const clockJump = 5 * time.Second
+
+// randomRate is for a throttle; a clock that jumps keeps its rate.
+func randomRate(kind string) float64 {
+	if kind == "throttle" {
+		return 0.2
+	}
+	return 0
 }
 
 func target(a scenarios.Args) nemesis.Target { return nemesis.Target{Of: a.Of, List: a.List} }

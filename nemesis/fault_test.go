@@ -3,6 +3,7 @@ package nemesis
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -268,5 +269,71 @@ func TestCancel(t *testing.T) {
 	}
 	if err := i.Heal(context.Background()); err != nil || len(w.harmed()) > 0 {
 		t.Errorf("healing: %v, left: %v", err, w.harmed())
+	}
+}
+
+// A random fault is of the kinds and on those that it names, the same for the same seed, and heals as what it chose.
+func TestRandom(t *testing.T) {
+	makers := []Maker{{"pause", func(of Target) Fault { return NewPause(of) }}, {"kill", func(of Target) Fault { return NewKill(KillSpec{Of: of}) }}}
+	drawn := func(seed uint64, on string) []string {
+		w := newWorld()
+		env := w.env()
+		env.Rand = rand.New(rand.NewPCG(seed, 1))
+		f := NewRandom(on, makers)
+		if err := f.Check(env); err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for range 40 {
+			i, err := f.Inject(context.Background(), env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, i.Text)
+			if err := i.Heal(context.Background()); err != nil || len(w.harmed()) > 0 {
+				t.Fatalf("healing: %v, left: %v", err, w.harmed())
+			}
+		}
+		return out
+	}
+	for on, letter := range map[string]string{Nodes: "n", AllUsers: "c"} {
+		a := drawn(1, on)
+		if !slices.Equal(a, drawn(1, on)) || slices.Equal(a, drawn(2, on)) {
+			t.Errorf("%s: the draw doesn't follow the seed", on)
+		}
+		all := strings.Join(a, "; ")
+		if !strings.Contains(all, "pause "+letter) || !strings.Contains(all, "kill "+letter) {
+			t.Errorf("%s: drawn %s", on, all)
+		}
+	}
+	w := newWorld()
+	none := w.env()
+	none.Nodes = nil
+	for name, f := range map[string]*Random{"no nodes": NewRandom(Nodes, makers), "no kind": NewRandom(AllUsers, nil),
+		"a kind that can't": NewRandom(AllUsers, []Maker{{"throttle", func(of Target) Fault { return NewThrottle(of, 2) }}})} {
+		if f.Check(none) == nil {
+			t.Errorf("%s: it is not refused", name)
+		}
+	}
+}
+
+// A run that ends just as a fault begins leaves it either in effect, and healable, or undone.
+func TestRunEndsAsAFaultBegins(t *testing.T) {
+	for name, tt := range faults() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			w.holders, w.waiters = []string{"c2"}, []string{"c3"}
+			ctx, cancel := context.WithCancel(context.Background())
+			env := w.env()
+			env.Begin = func([]string, string) { cancel() }
+			if i, err := tt.fault.Inject(ctx, env); err == nil {
+				if err := i.Heal(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if left := w.harmed(); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+		})
 	}
 }

@@ -139,12 +139,19 @@ func (l *ledger) pause(ctx context.Context, id int, name string) error {
 		return fmt.Errorf("%w: %s is dead", ErrNoTarget, name)
 	}
 	if len(t.pauses) == 0 {
+		ctx, cancel := whole(ctx)
+		defer cancel()
 		if err := l.stop(ctx, name); err != nil {
-			return err
+			return errors.Join(err, l.cont(ctx, name)) // some of its threads may stand still
 		}
 	}
 	t.pauses[id] = true
 	return nil
+}
+
+// whole is for what must not be cut short: half a pause or half a kill could not be healed.
+func whole(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), healLimit)
 }
 
 // resume ends id's pause. One that a kill has ended, or that was resumed before, is nothing to do.
@@ -170,6 +177,8 @@ func (l *ledger) kill(ctx context.Context, id int, name string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.kills) == 0 {
+		ctx, cancel := whole(ctx)
+		defer cancel()
 		if err := l.end(ctx, name); err != nil {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 
 // Arguments lists the keys that the mapping form of a fault can have. FaultName.Args says which of them a kind takes.
 func Arguments() []string {
-	return []string{"of", "direction", "mode", "restart", "delay", "jump", "rate", "freeze", "clock"}
+	return []string{"of", "direction", "mode", "restart", "delay", "jump", "rate", "freeze", "clock", "on"}
 }
 
 // args reads what stands behind a kind: a target, a list of them, sides, or a mapping with further keys.
@@ -15,6 +15,10 @@ func (d *decoder) args(r *reader, kind string, known FaultName) Args {
 	n, path := r.values[kind], r.key(kind)
 	if n.shape == null {
 		d.fail(path, wrongShape("this "+kind, n, "a target"))
+		return Args{}
+	}
+	if n.shape != mapping && known.Kinds {
+		d.fail(path, wrongShape("this "+kind, n, "{ of: [pause, kill], on: clients }"))
 		return Args{}
 	}
 	if n.shape != mapping {
@@ -29,7 +33,9 @@ func (d *decoder) args(r *reader, kind string, known FaultName) Args {
 	sub := d.open(n, path, "faults[]."+anyKind)
 	sub.strict(known.Args, func(e entry, all []string) Problem { return unknownKey(e.key, all, "a "+kind) })
 	a := Args{}
-	if of := sub.values["of"]; of != nil {
+	if of := sub.values["of"]; of != nil && known.Kinds {
+		a.Kinds = d.kinds(sub.key("of"), kind, of)
+	} else if of != nil {
 		a = d.aim(sub.key("of"), kind, of, known)
 	}
 	for _, key := range known.Required {
@@ -38,6 +44,22 @@ func (d *decoder) args(r *reader, kind string, known FaultName) Args {
 		}
 	}
 	return sub.args(known, a)
+}
+
+// kinds reads a list of kinds of fault, none of which is kind itself.
+func (d *decoder) kinds(path, kind string, n *node) []string {
+	if n.shape != list || len(n.items) == 0 {
+		d.fail(path, wrongShape(path, n, "a list of kinds, as in [pause, kill]"))
+		return nil
+	}
+	all := slices.DeleteFunc(keys(d.names.Faults), func(k string) bool { return k == kind })
+	var out []string
+	for i, item := range n.items {
+		if d.choose(fmt.Sprintf("%s[%d]", path, i+1), "fault", item, all) {
+			out = append(out, item.text)
+		}
+	}
+	return out
 }
 
 // argument is the word for a key in a sentence.
@@ -87,6 +109,9 @@ func (r *reader) args(known FaultName, a Args) Args {
 	}
 	if takes("clock") {
 		a.Clock = r.text("clock")
+	}
+	if takes("on") {
+		a.On = r.text("on")
 	}
 	return a
 }

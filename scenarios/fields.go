@@ -114,6 +114,7 @@ func Fields() []Field {
 		{Path: "faults[]." + anyKind + ".rate", Syntax: Factor, About: "of a clock: 1.5 gains half a second a second; of a throttle: the share of time that is left"},
 		{Path: "faults[]." + anyKind + ".freeze", Syntax: Flag, About: "whether a clock stands still"},
 		{Path: "faults[]." + anyKind + ".clock", Syntax: Text, Default: "wall", Values: []string{"wall", "monotonic"}, About: "which clock"},
+		{Path: "faults[]." + anyKind + ".on", Syntax: Text, Default: "clients", Values: []string{"clients", "nodes"}, About: "of a random fault: on one of whom"},
 		{Path: "expect", Syntax: Slot, About: "what is expected of each property; held unless said otherwise"},
 		{Path: "expect." + anyKind + ".verdict", Syntax: Text, Default: "held", Values: verdicts(), About: "held, violated, or any of both"},
 		{Path: "expect." + anyKind + ".because", Syntax: Text, About: "the reason; required with violated"},

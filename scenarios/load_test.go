@@ -146,6 +146,7 @@ func wholeScenario() *Scenario {
 			{Trigger: Trigger{On: "waiting", Chance: 1}, For: Range{time.Second, time.Second}, Kind: "partition", Args: Args{Of: "majority", Direction: "to-nodes", Mode: "drop"}},
 			{Trigger: Trigger{At: span(9*time.Second, 9*time.Second)}, Kind: "flush", Args: Args{Of: "all"}},
 			{Trigger: Trigger{At: span(10*time.Second, 10*time.Second)}, For: Range{time.Second, time.Second}, Kind: "clock", Args: Args{Of: "n1", Jump: -20 * time.Second, Rate: 1.5, Clock: "monotonic"}},
+			{Trigger: Trigger{At: span(12*time.Second, 12*time.Second)}, For: Range{time.Second, time.Second}, Kind: "random", Args: Args{Kinds: []string{"pause", "latency"}, On: "nodes"}},
 			{Trigger: Trigger{At: span(11*time.Second, 11*time.Second)}, For: Range{time.Second, time.Second}, Kind: "clock", Args: Args{Of: "n1", Freeze: true, Clock: "wall"}},
 		},
 		Expect: map[string]Expectation{

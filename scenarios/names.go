@@ -52,6 +52,7 @@ type FaultName struct {
 	Args      []string // keys of its mapping form, of those in Arguments
 	Required  []string // of these
 	Targets   []string // words that it can be aimed at: those of Targets
+	Kinds     bool     // its "of" lists other kinds
 	Groups    bool     // takes sides, as a partition does: [[n1, n2], [n3, clients]]
 	Process   bool     // acts on the process of a client or a node
 	Shared    bool     // with Process: can act on clients that share a process, between their steps

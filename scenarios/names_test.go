@@ -18,6 +18,8 @@ func testNames() Names {
 			"clock":     {Args: []string{"of", "jump", "rate", "freeze", "clock"}, Required: []string{"of"}, Targets: Targets(), Process: true, NeedsFor: true},
 			"partition": {Args: []string{"of", "direction", "mode"}, Required: []string{"of"}, Targets: []string{"n1", "one", "minority", "majority", "all", "nodes", "c1", "holder", "clients"}, Groups: true, Network: true, NeedsFor: true},
 			"latency":   {Args: []string{"of", "delay"}, Required: []string{"of", "delay"}, Targets: []string{"n1", "nodes", "c1", "holder"}, Network: true, NeedsFor: true},
+			"cancel":    {Args: []string{"of"}, Required: []string{"of"}, Targets: []string{"c1", "holder", "waiter", "clients"}, Process: true, Shared: true},
+			"random":    {Args: []string{"of", "on"}, Required: []string{"of"}, Kinds: true, NeedsFor: true},
 			"flush":     {Args: []string{"of"}, Targets: []string{"n1", "all"}},
 		},
 		Properties: map[string]PropertyName{

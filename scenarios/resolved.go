@@ -189,6 +189,8 @@ func (w *writer) args(a Args) {
 		}
 		w.field(3, "of", "["+strings.Join(sides, ", ")+"]")
 	}
+	w.list(3, "of", a.Kinds)
+	w.text(3, "on", a.On)
 	w.text(3, "direction", a.Direction)
 	w.text(3, "mode", a.Mode)
 	w.text(3, "restart", a.Restart)

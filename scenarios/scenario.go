@@ -116,6 +116,8 @@ type Args struct {
 	Rate      float64       // of a clock: 1 is real time; of a process: its share of the processor, 0 to 1
 	Freeze    bool          // a clock stands still
 	Clock     string        // wall, monotonic
+	Kinds     []string      // of a random fault
+	On        string        // of a random fault: clients, nodes
 }
 
 // Expectation is what is expected of a property.

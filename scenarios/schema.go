@@ -3,6 +3,7 @@ package scenarios
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -142,6 +143,10 @@ func faultSchema(names Names) object {
 // kindSchema describes the short form, a target, and the mapping form.
 func kindSchema(names Names, f FaultName) object {
 	target := targetSchema(f)
+	if f.Kinds {
+		others := slices.DeleteFunc(keys(names.Faults), func(k string) bool { return names.Faults[k].Kinds })
+		target = object{"type": "array", "items": object{"enum": others}}
+	}
 	properties := object{}
 	for _, arg := range f.Args {
 		if arg == "of" {
@@ -157,6 +162,9 @@ func kindSchema(names Names, f FaultName) object {
 	full := object{"type": "object", "additionalProperties": false, "properties": properties}
 	if len(f.Required) > 0 {
 		full["required"] = f.Required
+	}
+	if f.Kinds {
+		return object{"description": f.About, "anyOf": []object{full}}
 	}
 	return object{"description": f.About, "anyOf": []object{target, full}}
 }
