@@ -19,6 +19,7 @@ func testNames() Names {
 			"partition": {Args: []string{"of", "direction", "mode"}, Required: []string{"of"}, Targets: []string{"n1", "one", "minority", "majority", "all", "nodes", "c1", "holder", "clients"}, Groups: true, Network: true, NeedsFor: true},
 			"latency":   {Args: []string{"of", "delay"}, Required: []string{"of", "delay"}, Targets: []string{"n1", "nodes", "c1", "holder"}, Network: true, NeedsFor: true},
 			"cancel":    {Args: []string{"of"}, Required: []string{"of"}, Targets: []string{"c1", "holder", "waiter", "clients"}, Process: true, Shared: true},
+			"reset":     {Args: []string{"of"}, Required: []string{"of"}, Targets: []string{"n1", "nodes", "c1", "holder", "clients"}, Network: true, TakesFor: true},
 			"random":    {Args: []string{"of", "on"}, Required: []string{"of"}, Kinds: true, NeedsFor: true},
 			"flush":     {Args: []string{"of"}, Targets: []string{"n1", "all"}},
 		},
