@@ -5,7 +5,17 @@ SHELL := /bin/bash
 
 GO ?= go
 FUZZTIME ?= 30s
-PACKAGES := redis-server
+
+# What tests need, as WHERE=PACKAGE: a program on PATH, or a file; with commas between, any of them.
+NEEDS := redis-server=redis-server \
+	/usr/lib/postgresql/*/bin/postgres,postgres=postgresql \
+	/usr/sbin/pgbouncer,pgbouncer=pgbouncer \
+	java=default-jre-headless \
+	/usr/share/java/zookeeper.jar=libzookeeper-java
+# missing prints the packages that aren't there, one a line.
+missing = for n in $(foreach n,$(NEEDS),'$(n)'); do there=; IFS=, read -ra places <<<"$${n%=*}"; \
+	for p in "$${places[@]}"; do if command -v "$$p" >/dev/null || compgen -G "$$p" >/dev/null; then there=yes; fi; done; \
+	[ -n "$$there" ] || echo "$${n\#*=}"; done
 
 -include checker/checker.mk
 
@@ -15,10 +25,10 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
 
 deps: ## install what the tests need (as root; otherwise it prints the line to type)
-	@missing=(); for p in $(PACKAGES); do command -v $$p >/dev/null || missing+=($$p); done; \
+	@mapfile -t missing < <($(missing)); \
 	if [ $${#missing[@]} -eq 0 ]; then echo "deps: everything is there"; exit 0; fi; \
 	line="apt-get install -y --no-install-recommends $${missing[*]}"; \
-	if ! command -v apt-get >/dev/null; then echo "deps: missing: $${missing[*]}; install them with your system's package manager (brew install redis)"; exit 1; fi; \
+	if ! command -v apt-get >/dev/null; then echo "deps: missing: $${missing[*]}; install them with your system's package manager"; exit 1; fi; \
 	if [ "$$(id -u)" -ne 0 ]; then echo "deps: missing: $${missing[*]}; type: sudo $$line"; exit 1; fi; \
 	printf '#!/bin/sh\nexit 101\n' > /tmp/locktest-policy-rc.d && chmod +x /tmp/locktest-policy-rc.d; \
 	[ -e /usr/sbin/policy-rc.d ] || { cp /tmp/locktest-policy-rc.d /usr/sbin/policy-rc.d; trap 'rm -f /usr/sbin/policy-rc.d' EXIT; }; \
@@ -28,7 +38,7 @@ build: ## build bin/locktest
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/locktest ./cmd/locktest
 
 need:
-	@for p in $(PACKAGES); do command -v $$p >/dev/null || { echo "test: $$p was not found: make deps"; exit 1; }; done
+	@mapfile -t missing < <($(missing)); [ $${#missing[@]} -eq 0 ] || { echo "test: missing: $${missing[*]}: make deps"; exit 1; }
 
 test: need lint ## lint, then all packages with the race detector (the controls have targets of their own)
 	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /controls$$)
