@@ -22,7 +22,7 @@ type fault struct {
 // faults lists the kinds. What stands under Targets are words and n1, c1 for names.
 func faults() []fault {
 	clientWords := []string{scenarios.NamedClient, nemesis.Holder, nemesis.Waiter, nemesis.AllUsers}
-	nodeWords := []string{scenarios.NamedNode, nemesis.One, nemesis.Minority, nemesis.Majority, nemesis.All, nemesis.Nodes}
+	nodeWords := []string{scenarios.NamedNode, nemesis.One, nemesis.Minority, nemesis.Majority, nemesis.All, nemesis.Nodes, nemesis.Leader, nemesis.Primary}
 	anyone := append(append([]string{}, nodeWords...), clientWords...)
 	return []fault{
 		{"cancel", scenarios.FaultName{

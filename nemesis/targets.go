@@ -23,7 +23,7 @@ type Target struct {
 	List []string // names, and the words nodes and clients
 }
 
-// The words for targets. Holder and Waiter are live: who it is shows when the fault begins.
+// The words for targets. Holder and Waiter, and Leader, are live: who it is shows when the fault begins.
 const (
 	Holder   = "holder"
 	Waiter   = "waiter"
@@ -36,7 +36,9 @@ const (
 )
 
 // Live says whether the target is chosen when the fault begins.
-func (t Target) Live() bool { return t.Of == Holder || t.Of == Waiter }
+func (t Target) Live() bool { return t.Of == Holder || t.Of == Waiter || t.leads() }
+
+func (t Target) leads() bool { return t.Of == Leader || t.Of == Primary }
 
 // Text says the target in words: "the holder", "n1 and n2".
 func (t Target) Text() string {
@@ -47,6 +49,8 @@ func (t Target) Text() string {
 		return "the holder"
 	case Waiter:
 		return "a waiter"
+	case Leader, Primary:
+		return "the " + t.Of
 	case One:
 		return "one node"
 	case Minority, Majority:
@@ -68,6 +72,9 @@ func (t Target) check(env Env) error {
 	switch t.Of {
 	case Holder, Waiter:
 		return nil
+	case Leader, Primary:
+		_, err := env.leader()
+		return err
 	case One, Minority, Majority, All, Nodes:
 		return t.checkCount(len(env.Nodes))
 	}
@@ -94,7 +101,7 @@ func (t Target) static(env Env) []string {
 	switch t.Of {
 	case Holder, Waiter:
 		return env.clients()
-	case One, Minority, Majority, All, Nodes:
+	case One, Minority, Majority, All, Nodes, Leader, Primary:
 		return env.nodes()
 	}
 	var out []string
@@ -130,6 +137,8 @@ func (t Target) pick(ctx context.Context, env Env) ([]string, error) {
 		return pickLive(ctx, env, env.Watch.Holders)
 	case Waiter:
 		return pickLive(ctx, env, env.Watch.Waiters)
+	case Leader, Primary:
+		return env.pickLeader(ctx)
 	case One:
 		return sample(env, nodes, 1), nil
 	case Minority:
