@@ -30,14 +30,14 @@ func faults() []fault {
 			Process: true, Shared: true, TakesFor: false, Example: "{ on: waiting, after: 5ms..50ms, chance: 30%, limit: 20, cancel: waiter }",
 		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewCancel(target(f.Args)) }},
 		{"clock", scenarios.FaultName{
-			About: "a process reads a wrong time: `jump`, `rate`, `freeze`; a monotonic clock can only gain, and its process is started anew afterwards (linux/amd64)",
+			About: "a process reads a wrong time: jump, rate, freeze; a monotonic clock can only gain, and its process is started anew afterwards (linux/amd64)",
 			Args:  []string{"of", "jump", "rate", "freeze", "clock"}, Required: []string{"of"}, Targets: anyone,
 			Process: true, NeedsFor: true, Example: "{ at: 5s, for: 10s, clock: { of: majority, jump: +20s } }",
 		}, func(f scenarios.Fault) nemesis.Fault {
 			return nemesis.NewClock(nemesis.ClockSpec{Of: target(f.Args), Clock: f.Args.Clock, Jump: f.Args.Jump, Rate: f.Args.Rate, Freeze: f.Args.Freeze})
 		}},
 		{"kill", scenarios.FaultName{
-			About: "SIGKILL; a client comes back as a new process after `for`, or 1 s, a node after `for` only", Args: []string{"of", "restart"}, Required: []string{"of"}, Targets: anyone,
+			About: "SIGKILL; a client comes back as a new process after 1 s or for, a node only after for", Args: []string{"of", "restart"}, Required: []string{"of"}, Targets: anyone,
 			Process: true, Shared: true, TakesFor: true, Example: "{ on: acquired, after: 20ms, limit: 3, for: 500ms, kill: holder }",
 		}, func(f scenarios.Fault) nemesis.Fault {
 			return nemesis.NewKill(nemesis.KillSpec{Of: target(f.Args), Restart: cluster.Restart(f.Args.Restart), Stays: f.For.Max == 0})
@@ -64,11 +64,11 @@ func faults() []fault {
 			NeedsFor: true, Example: "{ every: 3s..6s, for: 500ms..3s, random: { of: [pause, kill, partition, latency], on: clients } }",
 		}, random},
 		{"reset", scenarios.FaultName{
-			About: "connections are reset, new ones refused for 20 ms or for `for`", Args: []string{"of"}, Required: []string{"of"}, Targets: anyone,
+			About: "connections are reset, new ones refused for 20 ms, or longer", Args: []string{"of"}, Required: []string{"of"}, Targets: anyone,
 			Network: true, TakesFor: true, Example: "{ on: extending, limit: 5, reset: holder }",
 		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewReset(target(f.Args)) }},
 		{"throttle", scenarios.FaultName{
-			About: "a process runs for the share `rate` of the time, as on a machine short of processors", Args: []string{"of", "rate"}, Required: []string{"of", "rate"}, Targets: anyone,
+			About: "a process runs for a share of the time, as on a machine short of processors", Args: []string{"of", "rate"}, Required: []string{"of", "rate"}, Targets: anyone,
 			Process: true, Shared: true, NeedsFor: true, Example: "{ at: 5s, for: 10s, throttle: { of: n1, rate: 0.1 } }",
 		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewThrottle(target(f.Args), f.Args.Rate) }},
 	}

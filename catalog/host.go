@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"fmt"
+	"os"
 
 	"github.com/locktest/locktest/cluster"
 	"github.com/locktest/locktest/cluster/embedded"
@@ -23,6 +24,7 @@ func host(p *runner.Plan, lock Lock, self string) error {
 		p.Kind, p.KindWhy = auto(service)
 	}
 	nodes := cmp.Or(c.Nodes, lock.Nodes)
+	p.Scenario.Cluster.Nodes = nodes
 	p.Network = network
 	switch {
 	case p.Kind == "process":
@@ -57,7 +59,7 @@ func auto(s cluster.Service) (kind, why string) {
 	if err == nil {
 		return "process", path + " was found"
 	}
-	if s.Embed == nil {
+	if s.Embed == nil || os.Getenv(s.Env) != "" { // a setting that is wrong is told, not passed over
 		return "process", ""
 	}
 	return "embedded", s.Binary + " was not found"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/locktest/locktest/locks"
@@ -26,6 +27,7 @@ type handle struct {
 	name string
 	// unsure: the acquire's outcome is unknown, the lock is only there to clean up by.
 	unsure bool
+	gone   atomic.Bool   // an extend or a release was told that it isn't held
 	done   chan struct{} // closed when nobody need wait for a loss any more
 	once   sync.Once
 }
@@ -51,8 +53,11 @@ func (s *session) do(ctx context.Context, r Request) Reply {
 }
 
 func (s *session) acquire(ctx context.Context, r Request) Reply {
+	if wrong := badAcquire(r); wrong != "" {
+		return Reply{ID: r.ID, Result: Unavailable, Error: wrong}
+	}
 	lock, err := s.client.Acquire(ctx, locks.Request{Name: r.Lock, TTL: r.TTL, Wait: r.Wait, Mode: r.Mode, Permits: r.Permit})
-	reply := Reply{ID: r.ID, Result: resultOf(err), Handle: lock != nil}
+	reply := Reply{ID: r.ID, Result: resultOf(err), Handle: lock != nil && err != nil}
 	if err != nil {
 		reply.Error = err.Error()
 	}
@@ -66,6 +71,19 @@ func (s *session) acquire(ctx context.Context, r Request) Reply {
 	}
 	reply.Token, reply.Owner, reply.TTL, reply.Until = lock.Token(), lock.Owner(), lock.TTL(), lock.ValidUntil()
 	return reply
+}
+
+// badAcquire says what an acquire lacks; nothing is sent then.
+func badAcquire(r Request) string {
+	switch {
+	case r.Lock == "":
+		return "no lock is named"
+	case r.Grant <= 0:
+		return "grant is missing: by what is a release to name it?"
+	case r.TTL <= 0:
+		return "ttl_ms is missing or not above 0"
+	}
+	return ""
 }
 
 // watch tells of a loss, unless a release is asked for first.
@@ -83,6 +101,9 @@ func (s *session) work(r Request) Reply {
 	h := s.handle(r.Grant)
 	if h == nil {
 		return noHandle(r)
+	}
+	if h.gone.Load() {
+		return Reply{ID: r.ID, Result: Lost, Error: "the lock was lost before the write"}
 	}
 	select {
 	case <-h.lock.Lost(): // nil, and so never ready, where the lock can't tell
@@ -105,6 +126,9 @@ func (s *session) extend(ctx context.Context, r Request) Reply {
 	reply := Reply{ID: r.ID, Result: resultOf(err), TTL: h.lock.TTL(), Until: h.lock.ValidUntil()}
 	if err != nil {
 		reply.Error, reply.Until = err.Error(), time.Time{}
+	}
+	if reply.Result == Lost {
+		h.gone.Store(true)
 	}
 	return reply
 }

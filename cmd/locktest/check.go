@@ -125,7 +125,7 @@ func findHistory(arg, root string) (string, error) {
 func historyIn(dir string) (string, error) {
 	path := filepath.Join(dir, runner.HistoryFile)
 	if _, err := os.Stat(path); err != nil {
-		return "", usage{fmt.Errorf("%s has no %s: the run ended before anything was recorded", dir, runner.HistoryFile)}
+		return "", usage{fmt.Errorf("%s has no %s: it is no run's folder, or nothing was recorded in it yet", dir, runner.HistoryFile)}
 	}
 	return path, nil
 }

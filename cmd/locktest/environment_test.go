@@ -55,9 +55,16 @@ func TestServerDiesAtStart(t *testing.T) {
 }
 
 func TestEmbeddedSaysSo(t *testing.T) {
-	t.Setenv("LOCKTEST_REDIS_SERVER", "/nowhere/redis-server")
+	t.Setenv("PATH", t.TempDir())
 	r := locktest(t, "run", scenario(t, onRedis), "--run-dir", t.TempDir())
 	if r.status != 0 || !strings.Contains(r.stdout, "embedded") || !strings.Contains(r.stderr, "embedded") {
 		t.Errorf("status %d\n%s\n%s", r.status, r.stdout, r.stderr)
 	}
+}
+
+// A setting that names no program is told; nothing else is taken instead.
+func TestWrongSettingIsTold(t *testing.T) {
+	t.Setenv("LOCKTEST_REDIS_SERVER", "/nowhere/redis-server")
+	r := locktest(t, "run", scenario(t, onRedis), "--run-dir", t.TempDir())
+	says(t, r, 69, "LT101", "LOCKTEST_REDIS_SERVER=/nowhere/redis-server")
 }

@@ -7,12 +7,18 @@ import (
 	"github.com/locktest/locktest/runner"
 )
 
-// documents is the one JSON document of a command that made several runs, or none.
+// documents is the one JSON document of a command that made several runs.
 type documents struct {
-	Schema string                 `json:"schema"`
-	Exit   int                    `json:"exit"`
-	Runs   []*reports.Document    `json:"runs"`
-	Error  *reports.DocumentError `json:"error,omitempty"`
+	Schema string              `json:"schema"`
+	Exit   int                 `json:"exit"`
+	Runs   []*reports.Document `json:"runs"`
+}
+
+// failure is the one JSON document of a command that made no run.
+type failure struct {
+	Schema string                `json:"schema"`
+	Exit   int                   `json:"exit"`
+	Error  reports.DocumentError `json:"error"`
 }
 
 // document prints the result of a single run as it stands in its folder, and of several in one list.
@@ -32,8 +38,7 @@ func (a *app) document(outcomes []*runner.Outcome) error {
 // documentOf prints an error after which there is no result.
 func (a *app) documentOf(err error, status int) {
 	p := reports.Explain(explain(err))
-	a.print(documents{Schema: "locktest.results/1", Exit: status, Runs: []*reports.Document{},
-		Error: &reports.DocumentError{Code: p.Code, Message: p.Message, Details: p.Details, Fix: p.Fix}})
+	a.print(failure{Schema: "locktest.error/1", Exit: status, Error: reports.DocumentError{Code: p.Code, Message: p.Message, Details: p.Details, Fix: p.Fix}})
 }
 
 func (a *app) print(v any) error {

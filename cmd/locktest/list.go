@@ -1,8 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -10,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locktest/locktest/catalog"
+	"github.com/locktest/locktest/reports"
+	"github.com/locktest/locktest/runner"
 	"github.com/locktest/locktest/scenarios"
 )
 
@@ -44,7 +49,7 @@ func (a *app) listCommand() *cobra.Command {
 			runs, err := listRuns(dir)
 			var items []item
 			for _, r := range runs {
-				items = append(items, item{Name: r})
+				items = append(items, item{Name: r, About: aboutRun(filepath.Join(dir, r))})
 			}
 			return items, err
 		},
@@ -131,4 +136,17 @@ func listCodes() []item {
 		items = append(items, item{c.Code, c.About})
 	}
 	return items
+}
+
+// aboutRun is what a run's result says in short.
+func aboutRun(dir string) string {
+	b, err := os.ReadFile(filepath.Join(dir, runner.ResultFile))
+	if err != nil {
+		return "no result: it goes on, or was ended before it had one"
+	}
+	var r reports.Document
+	if err := json.Unmarshal(b, &r); err != nil {
+		return "its result can't be read: " + err.Error()
+	}
+	return fmt.Sprintf("%s, %s, %.1f s", r.Word, r.Lock, r.Duration.Seconds())
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,7 +41,7 @@ func main() {
 
 // execute is main with everything that it touches passed in.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	a := &app{stdout: stdout, stderr: stderr}
+	a := &app{stdout: stdout, stderr: stderr, json: slices.Contains(args, "--json")} // also where flags can't be read
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(stdout)
@@ -91,6 +92,16 @@ judges from the recorded history whether the lock kept its promises.`,
 	f.BoolVar(&a.json, "json", false, "one JSON document on standard output, also on failure")
 	f.StringVarP(&a.dir, "dir", "C", "", "work in this folder")
 	root.AddCommand(a.runCommand(), a.checkCommand(), a.validateCommand(), a.listCommand(), a.schemaCommand(), a.clientCommand(), a.versionCommand())
+	for _, c := range root.Commands() {
+		if check := c.Args; check != nil {
+			c.Args = func(cmd *cobra.Command, args []string) error {
+				if err := check(cmd, args); err != nil {
+					return usage{fmt.Errorf("%s: %w", cmd.Name(), err)}
+				}
+				return nil
+			}
+		}
+	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{err} })
 	return root
 }
@@ -157,7 +168,7 @@ func explain(err error) error {
 	case errors.Is(err, history.ErrFormat):
 		return explained{err, catalog.CodeHistory, nil}
 	case errors.As(err, new(usage)):
-		return explained{err, "", []string{"locktest help"}}
+		return explained{err, "", []string{"locktest help says what there is; locktest help COMMAND what it takes"}}
 	}
 	return err
 }

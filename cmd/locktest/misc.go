@@ -10,6 +10,7 @@ import (
 
 	"github.com/locktest/locktest/catalog"
 	"github.com/locktest/locktest/clients"
+	"github.com/locktest/locktest/reports"
 	"github.com/locktest/locktest/scenarios"
 )
 
@@ -71,6 +72,10 @@ func (a *app) versionCommand() *cobra.Command {
 				return e.Encode(v)
 			}
 			fmt.Fprintf(a.stdout, "locktest %s (%s, %s)\n", v["locktest"], v["go"], v["platform"])
+			if revision := v["vcs.revision"]; revision != "" {
+				fmt.Fprintf(a.stdout, "commit   %s (modified: %s)\n", revision, v["vcs.modified"])
+			}
+			fmt.Fprintf(a.stdout, "schemas  %s, %s, %s\n", v["history"], v["client"], reports.ResultSchema)
 			return nil
 		},
 	}

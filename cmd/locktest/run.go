@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locktest/locktest/catalog"
+	"github.com/locktest/locktest/history"
 	"github.com/locktest/locktest/reports"
 	"github.com/locktest/locktest/runner"
 	"github.com/locktest/locktest/scenarios"
@@ -128,7 +129,25 @@ func (a *app) repeat(ctx context.Context, l loaded, plan *runner.Plan, r scenari
 			break
 		}
 	}
+	if r.Repeat > 1 && !a.json {
+		a.tally(outcomes, r.Repeat)
+	}
 	return outcomes
+}
+
+// tally is the last line of a scenario that was run several times.
+func (a *app) tally(outcomes []*runner.Outcome, planned int) {
+	as := 0
+	for _, o := range outcomes {
+		if o.Err == nil && o.Conclusion.Exit == 0 {
+			as++
+		}
+	}
+	text := fmt.Sprintf("%s with %s: as expected in %d of %d runs", outcomes[0].Scenario.Name, outcomes[0].Lock, as, len(outcomes))
+	if len(outcomes) < planned {
+		text += fmt.Sprintf("; %d were planned, it stops at the first that is not", planned)
+	}
+	fmt.Fprintln(a.stdout, text)
 }
 
 // one runs a plan and writes what there is to write; it prints the result unless JSON is asked for.
@@ -325,6 +344,19 @@ func statusOfSignal(s os.Signal) int {
 
 // showPlans prints what would be run.
 func (a *app) showPlans(plans []*runner.Plan) error {
+	if a.json {
+		type plan struct {
+			Scenario, Lock, Servers string
+			Seed                    uint64
+			Faults                  []history.Fault
+			Resolved                string
+		}
+		var all []plan
+		for _, p := range plans {
+			all = append(all, plan{p.Scenario.Name, p.Lock, p.Kind, p.Scenario.Run.Seed, p.Faults, string(p.Resolved)})
+		}
+		return a.print(map[string]any{"schema": "locktest.plan/1", "plans": all})
+	}
 	for _, p := range plans {
 		fmt.Fprintf(a.stdout, "# %s\n# faults as they would begin:\n", title(p))
 		for _, f := range p.Faults {
