@@ -102,6 +102,9 @@ func TestForeignAtlasDB(t *testing.T) {
 			if n := len(rs[0].Findings); tt.findings >= 0 && n != tt.findings || tt.findings < 0 && n == 0 {
 				t.Errorf("mutual exclusion: %d findings", n)
 			}
+			if live := verdictOf(t, h, Liveness); tt.want == Held && live.Verdict == Violated {
+				t.Errorf("liveness is violated, although nobody said how long its leases are: %s", live.Summary)
+			}
 			t.Logf("%s: %s, %d findings of mutual exclusion", name, rs[0].Summary, len(rs[0].Findings))
 		})
 	}

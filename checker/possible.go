@@ -81,6 +81,9 @@ func (v *view) latestEnd(l *lockView, g int32) time.Duration {
 			if o.act == renewed {
 				ttl = v.ttl(a, c)
 			}
+			if ttl <= 0 {
+				return forever // a lease whose length nobody said
+			}
 			end = max(end, v.settled(o)+scale(ttl, 1+c.Drift)+grace(ttl), v.done(o).Valid)
 		}
 	}

@@ -14,21 +14,22 @@ import (
 
 	"github.com/locktest/locktest/catalog"
 	"github.com/locktest/locktest/checker"
-	"github.com/locktest/locktest/history"
 	"github.com/locktest/locktest/runner"
 	"github.com/locktest/locktest/scenarios"
 )
 
 func (a *app) checkCommand() *cobra.Command {
 	var dir, cross string
+	promise := &promise{}
 	cmd := &cobra.Command{
 		Use:   "check RUN|HISTORY...",
 		Short: "Judge what was recorded again",
-		Long: `Judge the history of a run (its folder, its id or latest) or a history file in the
-format locktest.history/1. A run is compared with what its scenario expects; of a history alone every property has to be held.
+		Long: `Judge the history of a run (its folder, its id or latest), or a history file: locktest's own, Jepsen's EDN, AtlasDB's JSON,
+or a log with one JSON object an operation (docs/history.md). A run is compared with what its scenario expects; of a history
+alone every property has to be held. What the lock promises has to be said for histories from elsewhere: --expiry and the like.
 
 A history that was cut off, because the harness was killed, is judged as far as it goes.`,
-		Example: "  locktest check runs/latest\n  locktest check 7f3a\n  locktest check history.jsonl --cross-check=off",
+		Example: "  locktest check runs/latest\n  locktest check 7f3a\n  locktest check locks.log --expiry lease --ttl 2s --clock-error 5ms",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cross != "on" && cross != "off" {
@@ -36,7 +37,7 @@ A history that was cut off, because the harness was killed, is judged as far as 
 			}
 			var outcomes []*runner.Outcome
 			for _, arg := range args {
-				o, err := a.check(cmd.Context(), arg, dir, cross == "on")
+				o, err := a.check(cmd.Context(), arg, dir, cross == "on", promise)
 				if err != nil {
 					return err
 				}
@@ -47,15 +48,16 @@ A history that was cut off, because the harness was killed, is judged as far as 
 	}
 	cmd.Flags().StringVar(&dir, "run-dir", "runs", "folder of the runs' folders")
 	cmd.Flags().StringVar(&cross, "cross-check", "on", "off: leave the second engine out")
+	promise.flags(cmd)
 	return cmd
 }
 
-func (a *app) check(ctx context.Context, arg, root string, cross bool) (*runner.Outcome, error) {
+func (a *app) check(ctx context.Context, arg, root string, cross bool, p *promise) (*runner.Outcome, error) {
 	path, err := findHistory(arg, root)
 	if err != nil {
 		return nil, err
 	}
-	h, err := history.LoadJSONL(path)
+	h, err := p.load(path)
 	if err != nil {
 		return nil, err
 	}

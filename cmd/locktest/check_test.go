@@ -1,0 +1,48 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func file(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Two holders whose leases overlap by half a second, as two services logged it.
+const overlap = `{"op":"acquire","lock":"orders","client":"a","start":1700000000.000,"end":1700000000.010,"ttl":2}
+{"op":"acquire","lock":"orders","client":"b","start":1700000000.500,"end":1700000000.520,"ttl":2}
+{"op":"release","lock":"orders","client":"a","start":1700000001.000,"end":1700000001.010}
+{"op":"release","lock":"orders","client":"b","start":1700000001.500,"end":1700000001.510}
+`
+
+func TestCheckFromElsewhere(t *testing.T) {
+	log := file(t, "locks.log", overlap)
+	edn := file(t, "mutex.edn", "{:type :invoke, :f :acquire, :process 0, :time 1000}\n{:type :ok, :f :acquire, :process 0, :time 2000}\n{:type :invoke, :f :acquire, :process 1, :time 3000}\n{:type :ok, :f :acquire, :process 1, :time 4000}\n")
+	for name, c := range map[string]struct {
+		args []string
+		want int
+		says string
+	}{
+		"a log with an overlap":             {[]string{log, "--expiry", "lease", "--ttl", "2s"}, 1, "mutual exclusion"},
+		"an overlap within the clock error": {[]string{log, "--expiry", "lease", "--ttl", "2s", "--clock-error", "600ms"}, 0, "NO VIOLATION"},
+		"no promise":                        {[]string{log}, 64, "--expiry"},
+		"an unknown promise":                {[]string{log, "--expiry", "soon"}, 64, "none, lease or session"},
+		"EDN":                               {[]string{edn, "--expiry", "none"}, 1, "mutual exclusion"},
+		"a log that is wrong":               {[]string{file(t, "bad.log", `{"op":"acquire","lock":"orders","client":"a"}`), "--expiry", "none"}, 65, "line 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := locktest(t, append([]string{"check"}, c.args...)...)
+			if r.status != c.want || !strings.Contains(r.stdout+r.stderr, c.says) {
+				t.Errorf("status %d, want %d and %q\n%s%s", r.status, c.want, c.says, r.stdout, r.stderr)
+			}
+		})
+	}
+}
