@@ -100,6 +100,10 @@ func processVersion(ctx context.Context, path string) (string, error) {
 func ask[T any](ctx context.Context, addr string, question func(context.Context, *redis.Client) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
+	if err := ping(ctx, addr); err != nil { // the library writes to standard error where it can't dial
+		var none T
+		return none, err
+	}
 	c := redis.NewClient(&redis.Options{Addr: addr, Protocol: 2, MaxRetries: -1, DialerRetries: 1, DisableIdentity: true, ContextTimeoutEnabled: true})
 	defer c.Close()
 	return question(ctx, c)
@@ -128,9 +132,6 @@ const syncPatience = 5
 
 // replicaReady wants a replica to have caught up.
 func replicaReady(ctx context.Context, addr string) error {
-	if err := ping(ctx, addr); err != nil {
-		return err
-	}
 	r, err := info(ctx, addr, "replication")
 	if err != nil || r["role"] != "slave" || r["master_link_status"] == "up" {
 		return err

@@ -56,14 +56,19 @@ func configureSentinel(c cluster.NodeConfig) error {
 	if there, err := exists(path); there || err != nil {
 		return err
 	}
-	return writeConfig(path, [][]string{
+	lines := [][]string{
 		{"bind", c.Host}, {"port", strconv.Itoa(c.Port)}, {"dir", c.Dir}, {"protected-mode", "no"},
 		{"sentinel", "resolve-hostnames", "yes"}, {"sentinel", "announce-hostnames", "yes"},
 		{"sentinel", "announce-ip", cluster.HostName(c.Name)}, {"sentinel", "announce-port", strconv.Itoa(c.Port)},
 		append([]string{"sentinel", "monitor", MasterName}, append(peer(c, 0), strconv.Itoa(sentinelQuorum))...),
 		{"sentinel", "down-after-milliseconds", MasterName, "1500"}, // at 500 one failover was followed by another
 		{"sentinel", "failover-timeout", MasterName, "3000"},
-	})
+		{"sentinel", "parallel-syncs", MasterName, "10"}, // or replicas out of reach would hold up the others
+	}
+	for i := 1; i < c.Nodes-sentinels; i++ { // who isn't found at once is found ten seconds later
+		lines = append(lines, append([]string{"sentinel", "known-replica", MasterName}, peer(c, i)...))
+	}
+	return writeConfig(path, lines)
 }
 
 // sentinelReady wants a Sentinel to know the others and a replica; a server to be as without Sentinels.
@@ -95,6 +100,10 @@ func master(ctx context.Context, addr string) (map[string]string, error) {
 func askSentinel[T any](ctx context.Context, addr string, question func(context.Context, *redis.SentinelClient) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
+	if err := ping(ctx, addr); err != nil { // as in ask
+		var none T
+		return none, err
+	}
 	s := redis.NewSentinelClient(&redis.Options{Addr: addr, Protocol: 2, MaxRetries: -1, DialerRetries: 1, DisableIdentity: true, ContextTimeoutEnabled: true})
 	defer s.Close()
 	return question(ctx, s)
