@@ -35,6 +35,9 @@ func (s *screen) cautions() {
 	if n, worst := stalls(s.o.History); n > 0 {
 		lines = append(lines, fmt.Sprintf("The host stalled %s, for up to %s.", times(n), long(worst)))
 	}
+	if text := strayClock(s.o.History); text != "" {
+		lines = append(lines, text)
+	}
 	if s.o.Conclusion.Word == runner.WordNone {
 		lines = append(lines, "This is evidence, not proof.")
 	}

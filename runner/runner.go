@@ -213,6 +213,7 @@ func (r *run) parts(ctx context.Context, began time.Time) error {
 	defer stopStalls()
 
 	watching.Go(func() { r.watchNodes(stalls, fail) })
+	watching.Go(func() { r.measureOffsets(stalls) })
 
 	stop := make(chan struct{})
 	var working sync.WaitGroup
