@@ -1,0 +1,46 @@
+package clustertest_test
+
+import (
+	"net"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/locktest/locktest/cluster/clustertest"
+)
+
+func TestDirectSeesOthersAndNotUs(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	addr := l.Addr().String()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if found, err := clustertest.Direct(addr); err != nil || len(found) != 0 {
+		t.Errorf("our own connection: %v, %v", found, err)
+	}
+
+	host, port, _ := net.SplitHostPort(addr)
+	other := exec.Command("/bin/bash", "-c", "exec 3<>/dev/tcp/"+host+"/"+port+"; exec sleep 60")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { other.Process.Kill(); other.Wait() }()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		found, err := clustertest.Direct(addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) == 1 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("another process's connection: %v", found)
+		}
+	}
+}

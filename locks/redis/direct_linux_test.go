@@ -1,0 +1,33 @@
+package redis_test
+
+import (
+	"testing"
+
+	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/cluster/clustertest"
+	"github.com/locktest/locktest/locks/redis"
+)
+
+// Neither replication nor Sentinels go past the links, before a failover and after it.
+func TestNothingBypassesTheLinks(t *testing.T) {
+	c, net := up(t, redis.SentinelService(), 5)
+	var addrs []string
+	for _, n := range c.Nodes() {
+		addrs = append(addrs, n.Addr())
+	}
+	none := func(when string) {
+		t.Helper()
+		if found, err := clustertest.Direct(addrs...); err != nil || len(found) > 0 {
+			t.Errorf("%s: %v, %v", when, found, err)
+		}
+	}
+	if _, err := open(t, redis.NewSentinel(redis.Options{}), "c1", c, net).Acquire(t.Context(), request(ttl)); err != nil {
+		t.Fatal(err)
+	}
+	none("after the start")
+	if err := c.Nodes()[1].(cluster.Promoter).Promote(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	leaders(t, c, "n2")
+	none("after a failover")
+}
