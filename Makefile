@@ -18,6 +18,7 @@ missing = for n in $(foreach n,$(NEEDS),'$(n)'); do there=; IFS=, read -ra place
 	[ -n "$$there" ] || echo "$${n\#*=}"; done
 
 -include checker/checker.mk
+-include locks/locks.mk
 
 .PHONY: help deps build need test lint controls controls-quick bench fuzz fuzz-decoders cross clean
 

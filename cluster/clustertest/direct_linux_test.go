@@ -2,6 +2,7 @@ package clustertest_test
 
 import (
 	"net"
+	"os"
 	"os/exec"
 	"testing"
 	"time"
@@ -42,5 +43,15 @@ func TestDirectSeesOthersAndNotUs(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatalf("another process's connection: %v", found)
 		}
+	}
+}
+
+func TestMemory(t *testing.T) {
+	alone, err := clustertest.Memory(os.Getpid())
+	if err != nil || alone < 1<<20 {
+		t.Fatalf("this process has %d bytes, %v", alone, err)
+	}
+	if _, err := clustertest.Memory(0); err == nil {
+		t.Error("process 0 has memory")
 	}
 }

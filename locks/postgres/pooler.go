@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -34,6 +35,19 @@ func findPooler() (string, error) {
 }
 
 func poolerFile(dir string) string { return filepath.Join(dir, "pgbouncer.ini") }
+
+// preparePooler waits, before the first start, for the server behind: PgBouncer doesn't try again for a second.
+func preparePooler(ctx context.Context, c cluster.NodeConfig) error {
+	if there, err := exists(poolerFile(c.Dir)); there || err != nil {
+		return err
+	}
+	if c.Nodes > 1 {
+		if _, err := awaitPrimary(ctx, c); err != nil {
+			return err
+		}
+	}
+	return writePooler(c)
+}
 
 // writePooler configures PgBouncer for the node behind it, which it reaches by the link between the two.
 func writePooler(c cluster.NodeConfig) error {

@@ -14,7 +14,7 @@ import (
 // prepare makes what a node finds when it starts: a pooler its configuration, a server its data where it has none.
 func prepare(ctx context.Context, c cluster.NodeConfig) error {
 	if isPooler(c) {
-		return writePooler(c)
+		return preparePooler(ctx, c)
 	}
 	if err := leave(c.Dir); err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/locktest/locktest/cluster"
-	"github.com/locktest/locktest/cluster/clustertest"
 	"github.com/locktest/locktest/cluster/process"
 	"github.com/locktest/locktest/locks/postgres"
 )
@@ -32,25 +31,6 @@ func get(ctx context.Context, addr, key string) (string, bool, error) {
 		return "", false, nil
 	}
 	return v, err == nil && v != "", err
-}
-
-// Each node of several has its own data: only peers replicate.
-func TestServerConformance(t *testing.T) {
-	if testing.Short() {
-		t.Skip("testing.Short: a new server for each part")
-	}
-	clustertest.Run(t, clustertest.Kit{
-		New: func(t *testing.T) cluster.Cluster {
-			s := postgres.Service()
-			s.Peering = nil
-			c, err := process.New(process.Options{Service: s, Nodes: 2, Spawner: spawner(t), LogDir: t.TempDir()})
-			if err != nil {
-				t.Fatalf("%v; make deps installs it", err)
-			}
-			return c
-		},
-		Put: put, Get: get, KeepsData: true,
-	})
 }
 
 func TestVersion(t *testing.T) {

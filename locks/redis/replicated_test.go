@@ -85,20 +85,21 @@ func open(t *testing.T, p locks.Provider, name string, c *process.Cluster, net c
 func request(ttl time.Duration) locks.Request { return locks.Request{Name: "orders", TTL: ttl} }
 
 func TestReplicated(t *testing.T) {
-	lockstest.Run(t, func(t *testing.T) lockstest.Kit {
-		c, net := up(t, redis.ReplicatedService(), 2)
-		return lockstest.Kit{Provider: redis.NewReplicated(redis.Options{}), Addrs: []string{net.Addr("c1", "n1"), net.Addr("c1", c.Nodes()[1].Name())}, TTL: ttl}
-	})
+	conformShared(t, redis.NewReplicated(redis.Options{}), redis.ReplicatedService(), 2)
 }
 
-// One set of servers serves all tests of the kit, whose lock is forgotten between them.
 func TestSentinel(t *testing.T) {
-	c, net := up(t, redis.SentinelService(), 5)
+	conformShared(t, redis.NewSentinel(redis.Options{}), redis.SentinelService(), 5)
+}
+
+// conformShared has one set of servers for all tests of the kit, which forget its lock between them.
+func conformShared(t *testing.T, p locks.Provider, s cluster.Service, nodes int) {
+	c, net := up(t, s, nodes)
 	lockstest.Run(t, func(t *testing.T) lockstest.Kit {
 		if err := serverClient(t, c.Nodes()[0].Addr()).FlushAll(t.Context()).Err(); err != nil {
 			t.Fatal(err)
 		}
-		kit := lockstest.Kit{Provider: redis.NewSentinel(redis.Options{}), TTL: ttl}
+		kit := lockstest.Kit{Provider: p, TTL: ttl}
 		for _, n := range c.Nodes() {
 			kit.Addrs = append(kit.Addrs, net.Addr("c1", n.Name()))
 		}
@@ -159,36 +160,4 @@ func TestPromotedReplicaGrantsWhatItNeverHeardOf(t *testing.T) {
 		info, err := serverClient(t, c.Nodes()[2].Addr()).Info(ctx, "replication").Result()
 		return err == nil && strings.Contains(info, "master_host:n2.locktest") && strings.Contains(info, "master_link_status:up")
 	})
-}
-
-func TestSentinelsReplaceADeadPrimary(t *testing.T) {
-	c, net := up(t, redis.SentinelService(), 5)
-	leaders(t, c, "n1")
-	client := open(t, redis.NewSentinel(redis.Options{}), "c1", c, net)
-	l, err := client.Acquire(t.Context(), request(time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Nodes()[0].(cluster.Killer).Kill(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	leaders(t, c, "n2")
-	eventually(t, "a grant by the new primary", func(ctx context.Context) bool {
-		_, err := client.Acquire(ctx, request(time.Second))
-		return err == nil
-	})
-}
-
-func TestSentinelsFailOverToAReplicaOfChoice(t *testing.T) {
-	c, _ := up(t, redis.SentinelService(), 6)
-	if err := c.Nodes()[2].(cluster.Promoter).Promote(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	leaders(t, c, "n3")
-	if err := c.Nodes()[5].(cluster.Promoter).Promote(t.Context()); err == nil {
-		t.Error("a Sentinel was promoted")
-	}
 }
