@@ -76,7 +76,7 @@ func propertyNames() map[string]scenarios.PropertyName {
 		checker.Liveness:        {About: "the lock is to be had again after crashes and faults, and is refused only while it is held", Bounds: []string{"recover-within"}},
 		checker.Availability:    {About: "share of attempts that end in a grant or a definite refusal", Bounds: []string{"min", "during"}},
 		checker.Coverage:        {About: "the run tested what it was meant to test"},
-		checker.Hygiene:         {About: "nothing is left behind, no hold outlives its lease unextended"},
+		checker.Hygiene:         {About: "every grant is given back, within its lease if no fault was in the way; nothing is left on the servers"},
 		checker.Fairness:        {About: "no client waits while others overtake it"},
 	}
 	names := map[string]scenarios.PropertyName{}

@@ -30,7 +30,6 @@ type coverage struct {
 	v       *view
 	missing []string
 	numbers map[string]float64
-	hit     int // faults that hit enough
 }
 
 func (c *coverage) miss(format string, args ...any) {
@@ -40,9 +39,25 @@ func (c *coverage) miss(format string, args ...any) {
 func (c *coverage) summary() string {
 	s := fmt.Sprintf("%s, %s contended", count(int(c.numbers["acquires"]), "grant"), grouped(int(c.numbers["contended"])))
 	if n := len(c.v.header.Faults); n > 0 {
-		s = fmt.Sprintf("%s, %d hit a hold or an attempt; ", count(n, "fault"), c.hit) + s
+		s = fmt.Sprintf("%s, %s; hit %s; ", count(n, "planned fault"), times(c.total("times", n)), count(c.total("hits", n), "hold or attempt")) + s
 	}
 	return s
+}
+
+// total sums up a number that each planned fault has.
+func (c *coverage) total(what string, faults int) int {
+	sum := 0.0
+	for i := range faults {
+		sum += c.numbers[fmt.Sprintf("fault_%d_%s", c.v.header.Faults[i].Number, what)]
+	}
+	return int(sum)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return grouped(n) + " times"
 }
 
 // whole asks whether the history has all of its parts.
@@ -172,8 +187,6 @@ func (c *coverage) fault(f history.Fault) {
 		c.miss("nobody asked for a lock during fault %d (%s)", f.Number, f.Kind)
 	case holds < f.MinHits && holds > 0, holds == 0 && attempts < f.MinHits:
 		c.miss("fault %d (%s) hit %s, of at least %d wanted", f.Number, f.Kind, count(max(holds, bit(holds == 0)*attempts), "hold"), f.MinHits)
-	default:
-		c.hit++
 	}
 	c.around(f, ws)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/locktest/locktest/history"
@@ -29,16 +30,27 @@ func judgeFencing(ctx context.Context, v *view) Result {
 	}
 	r := sum(rs)
 	if r.Verdict != NotApplicable {
-		r.Summary = fmt.Sprintf("%s, %s", count(int(r.Numbers["tokens"]), "token"), disorderWords(len(r.Findings)))
+		r.Summary = fmt.Sprintf("%s, %s", count(int(r.Numbers["tokens"]), "token"), disorderWords(r.Findings))
 	}
 	return r
 }
 
-func disorderWords(n int) string {
-	if n == 0 {
+// disorderWords counts what is wrong with tokens by kind.
+func disorderWords(fs []Finding) string {
+	if len(fs) == 0 {
 		return "each new and in order"
 	}
-	return grouped(n) + " out of order, used twice, missing or forged"
+	n := map[string]int{}
+	for i := range fs {
+		n[fs[i].Kind]++
+	}
+	var parts []string
+	for _, k := range []struct{ kind, words string }{{TokenOrder, "out of order"}, {TokenReuse, "used twice"}, {TokenMissing, "missing"}, {TokenForged, "forged"}} {
+		if n[k.kind] > 0 {
+			parts = append(parts, grouped(n[k.kind])+" "+k.words)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // fenced is a grant with a token, and how long it certainly lasted.

@@ -33,7 +33,7 @@ func judgeHygiene(ctx context.Context, v *view) Result {
 	}
 	r := sum(rs)
 	if len(rs) > 0 && r.Verdict != NotApplicable {
-		r.Summary = fmt.Sprintf("%s, %s", count(int(r.Numbers["grants"]), "grant"), count(len(r.Findings), "untidy end"))
+		r.Summary = fmt.Sprintf("%s, %s", count(int(r.Numbers["grants"]), "grant"), grouped(len(r.Findings))+" left behind or held too long")
 	}
 	return r
 }

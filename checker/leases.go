@@ -103,9 +103,9 @@ func (e *leaseJudge) double(a, b *tenure, p, q *piece) {
 	case a.over || b.over:
 		f.Blame = ClientLibrary
 	}
-	f.Message = fmt.Sprintf("%s and %s were both entitled to %s from %s to %s (%s): the lease of %s%s was in force until %s, that of %s%s began by %s and was in force until %s.",
+	f.Message = fmt.Sprintf("%s and %s were both entitled to %s from %s to %s (%s): %s%s from %s to %s, %s%s from %s to %s.",
 		e.client(a), e.client(b), quoted(e.l.name), seconds(at), seconds(to), seconds(to-at),
-		e.client(a), tokenWords(e.token(a)), seconds(p.end()), e.client(b), tokenWords(e.token(b)), seconds(q.from), seconds(q.end()))
+		e.client(a), tokenWords(e.token(a)), seconds(p.from), seconds(p.end()), e.client(b), tokenWords(e.token(b)), seconds(q.from), seconds(q.end()))
 	e.keep(f)
 }
 

@@ -53,7 +53,9 @@ func livenessWords(v *view, r *Result) string {
 	if b := v.header.Bounds.RecoverWithin; b > 0 {
 		limit = fmt.Sprintf(" (limit %s)", seconds(b))
 	}
-	if s, ok := r.Numbers["slowest_recovery_s"]; ok {
+	if s, ok := r.Numbers["slowest_recovery_s"]; ok && s < 0.001 {
+		return "granted again at once after each fault" + limit
+	} else if ok {
 		return fmt.Sprintf("slowest recovery %.3f s after a fault%s", s, limit)
 	}
 	if s, ok := r.Numbers["slowest_takeover_s"]; ok {

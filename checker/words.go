@@ -29,6 +29,9 @@ func count(n int, noun string) string {
 }
 
 func plural(noun string) string {
+	if noun == "hold or attempt" {
+		return "holds or attempts"
+	}
 	if strings.HasSuffix(noun, "y") {
 		return strings.TrimSuffix(noun, "y") + "ies"
 	}

@@ -159,6 +159,9 @@ func (c *concluder) availability(m Metrics) {
 func (c *concluder) conclusion() Conclusion {
 	slices.SortStableFunc(c.met, func(a, b Condition) int { return cmp.Compare(a.Exit, b.Exit) })
 	out := Conclusion{Conditions: c.met, Expected: c.expected, Accepted: c.accepted, Word: WordNone}
+	if len(c.accepted) > 0 {
+		out.Word = WordAccepted
+	}
 	if len(c.expected) > 0 {
 		out.Word = WordAsExpected
 	}

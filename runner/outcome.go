@@ -38,7 +38,7 @@ type Outcome struct {
 // Conclusion is what the results mean for what was expected, and the exit status.
 type Conclusion struct {
 	Exit       int
-	Word       string      // VIOLATED, INCONCLUSIVE, EXPECTATION MISSED, NO VIOLATION FOUND, or VIOLATED, AS EXPECTED
+	Word       string      // VIOLATED, INCONCLUSIVE, EXPECTATION MISSED, NO VIOLATION FOUND, NO UNEXPECTED VIOLATION, or VIOLATED, AS EXPECTED
 	Conditions []Condition // every condition that was met, the gravest first; none: all is as expected
 	Expected   []Condition // violations that were found and expected
 	Accepted   []Condition // violations where any verdict is accepted
@@ -66,6 +66,7 @@ const (
 	WordInconclusive = "INCONCLUSIVE"
 	WordExpectation  = "EXPECTATION MISSED"
 	WordNone         = "NO VIOLATION FOUND"
+	WordAccepted     = "NO UNEXPECTED VIOLATION" // what was violated is what the scenario accepts
 	WordAsExpected   = "VIOLATED, AS EXPECTED"
 )
 

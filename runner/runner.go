@@ -232,8 +232,12 @@ func (r *run) parts(ctx context.Context, began time.Time) error {
 	sleepUntil(ctx, began.Add(r.plan.Scenario.Run.Duration))
 	close(stop)
 	r.finish(ctx, fail, &working)
-	r.drain(ctx, fail)
-	r.phase(history.PhaseEnd)
+	if ctx.Err() == nil { // else the end is not tested, and nothing must look as if it were
+		r.drain(ctx, fail)
+	}
+	if ctx.Err() == nil {
+		r.phase(history.PhaseEnd)
+	}
 	return r.reason(ctx)
 }
 
