@@ -9,8 +9,8 @@ import (
 )
 
 // agreement says in sentences what the second engine made of each lock: how often it agrees, where it has no verdict and
-// why, and every disagreement.
-func agreement(list []checker.Agreement) []string {
+// why, and every disagreement. A brief one leaves out that it agrees.
+func agreement(list []checker.Agreement, brief bool) []string {
 	var out, engines []string
 	agrees := 0
 	without := map[string]int{}
@@ -28,10 +28,10 @@ func agreement(list []checker.Agreement) []string {
 		}
 	}
 	for _, why := range slices.Sorted(maps.Keys(without)) {
-		out = append(out, fmt.Sprintf("No verdict of %s on %s, because %s", joined(engines), count(without[why], "model"), sentence(why)))
+		out = append(out, fmt.Sprintf("No verdict of %s on %s, because %s", joined(engines), count(without[why], "check"), sentence(why)))
 	}
-	if agrees > 0 {
-		out = append(out, fmt.Sprintf("%s, a second engine, agrees (%s).", capital(joined(engines)), count(agrees, "model")))
+	if agrees > 0 && !brief {
+		out = append(out, fmt.Sprintf("%s, a second engine, came to the same verdict in %s.", capital(joined(engines)), count(agrees, "check")))
 	}
 	return out
 }

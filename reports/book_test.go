@@ -29,7 +29,7 @@ func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 func newBook(tokens history.Tokens, check string) *book {
 	b := &book{}
 	b.h.Header = history.Header{
-		Schema: history.Schema, Run: "9c21", Scenario: "long-pause", Seed: 42, Clients: []string{"c1", "c2", "c3", "c4"}, Nodes: []string{"n1"},
+		Schema: history.Schema, Run: "9c21", Scenario: "long-pause", Seed: 42, Clients: []string{"c1", "c2", "c3", "c4"}, Nodes: []string{"n1"}, Separate: true,
 		Locks:     []history.Lock{{Name: "orders", Provider: "redis/single", Contract: history.Contract{Expiry: history.Lease, TTL: 2 * time.Second, Tokens: tokens, OwnerChecked: true, ReleaseHeld: true}}},
 		Resources: []history.Resource{{Name: "stock", Check: check, Store: "harness", Ordered: true}},
 	}

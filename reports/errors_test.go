@@ -56,7 +56,7 @@ func TestWords(t *testing.T) {
 		grouped(7911): "7 911", grouped(1234567): "1 234 567", grouped(12): "12", grouped(-1234): "-1 234",
 		count(1, "query"): "1 query", count(2, "query"): "2 queries", count(1000, "hold"): "1 000 holds",
 		plain("mutual-exclusion/stale-holder"): "mutual exclusion (stale holder)", plain("re-entrancy"): "re-entrancy",
-		long(1472e6): "1.472 s", long(3e6): "3.0 ms", long(3500): "3.5 µs", short(41e6): "41 ms", short(400e3): "0.40 ms", short(12e9): "12.0 s",
+		long(1472e6): "1.472 s", long(3e6): "0.003 s", long(3500): "3.5 µs", short(41e6): "41 ms", short(400e3): "0.40 ms", short(12e9): "12.0 s",
 		toASCII("━╍·▒●✗ größe"): "=~.#oX gr??e", clean("a\x1b[31m\tb"): "a [31m b", sentence("it is"): "it is.",
 		joined([]string{"c1", "c2", "c3"}): "c1, c2 and c3",
 	} {

@@ -22,6 +22,8 @@ type event struct {
 	bad    bool
 	mark   bool // a fault
 	weight int  // the lightest are left out first
+	first  bool // before others of that moment
+	op     int  // index of the event that it tells, of a step
 }
 
 // events tells what happened, at most maxEvents lines of it. left is how many were left out.
@@ -40,7 +42,7 @@ func (s *scene) events() (out []event, left int) {
 	for _, op := range s.stalls {
 		out = append(out, event{at: op.Time, mark: true, who: op.Client, text: "the host stalled for " + long(op.TTL) + ", which nobody had asked for", weight: 7})
 	}
-	slices.SortStableFunc(out, func(a, b event) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(out, func(a, b event) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(bit(b.first), bit(a.first))) })
 	for len(out) > maxEvents {
 		lightest := 0
 		for i, e := range out {
@@ -86,7 +88,7 @@ func (s *scene) refusedOften() []event {
 func (s *scene) tell(st step) (event, bool) {
 	filled := st.filled()
 	op := &filled
-	e := event{at: st.at(), who: op.Client, weight: 5}
+	e := event{at: st.at(), who: op.Client, weight: 5, op: op.Index}
 	if s.cited[op.Index] || st.call != nil && s.cited[st.call.Index] {
 		e.weight = 10
 	}
@@ -109,6 +111,12 @@ func (s *scene) tell(st step) (event, bool) {
 	case op.F == history.Release:
 		e.text, e.result = "released "+clean(op.Lock), answer(st)
 		e.weight = max(e.weight, 6)
+		if st.call != nil && st.call == s.release.call {
+			e.weight = 11
+			if st.end == nil || op.Type == history.Info {
+				e.result = "no answer: it may arrive later"
+			}
+		}
 	case op.F == history.Read:
 		e.text, e.result = "read "+payload(op)+withToken(op), answer(st)
 		e.weight -= 3
@@ -151,7 +159,11 @@ func acquireText(st step) (text, result string) {
 		if length == 0 {
 			length = end - op.Time
 		}
-		text += fmt.Sprintf(", lease %s (ends %s)", long(length), at(end))
+		ends := "ends"
+		if op.Valid > 0 {
+			ends = "valid until"
+		}
+		text += fmt.Sprintf(", lease %s (%s %s)", long(length), ends, at(end))
 	}
 	return text, ""
 }
@@ -212,9 +224,9 @@ func outcome(op *history.Op) string {
 	case op.Outcome == history.NotHeld:
 		return "answer: not the owner"
 	case op.Outcome == history.Gone:
-		return "answer: not held any more"
+		return "answer: ok (no proof that it was held)"
 	case op.Type == history.Fail:
-		return "without effect"
+		return "failed: it changed nothing"
 	}
 	return "answer: ok"
 }
@@ -228,7 +240,7 @@ func (s *scene) leaseEnds() []event {
 		}
 		e := event{at: g.leaseEnd, text: "the lease of " + g.client + " ends", weight: 8}
 		for i := range s.faults {
-			if f := &s.faults[i]; f.stops(g.client) && f.from <= g.leaseEnd && g.leaseEnd <= f.to {
+			if f := &s.faults[i]; f.stops(g.client) && f.from <= g.leaseEnd && g.leaseEnd <= f.to && s.silent(g.client, f.from, f.to) {
 				e.text += "; " + g.client + " cannot notice, it is paused"
 			}
 		}
@@ -248,10 +260,46 @@ func (s *scene) faultEvents() []event {
 			out = append(out, event{at: f.from, who: who, mark: true, text: f.text, weight: 9})
 		}
 		if f.to != never {
-			out = append(out, event{at: f.to, who: who, mark: true, text: f.ending(who) + ", after " + long(f.to-f.from), weight: 6})
+			out = append(out, s.faultEnds(f, who))
 		}
 	}
 	return out
+}
+
+// faultEnds tells the end of a fault. It is recorded once everything is healed; what a client did before that, with the
+// pause already over, comes after its resume.
+func (s *scene) faultEnds(f fault, who string) event {
+	e := event{at: f.to, who: who, mark: true, text: f.ending(who) + ", after " + long(f.to-f.from), weight: 6, first: true}
+	for n := range s.h.Ops {
+		op := &s.h.Ops[n]
+		if op.Time > f.to {
+			break
+		}
+		if f.stops(who) && op.Client == who && op.Time > max(f.from, f.to-slack) && op.Time < f.to && ownDeed(op) {
+			e.at, e.text = op.Time, f.ending(who)+" by now, after "+long(op.Time-f.from)
+			break
+		}
+	}
+	if s.held != nil && s.held.begin == f.begin {
+		e.weight = 11
+	}
+	return e
+}
+
+// ownDeed says whether an event shows that its client ran: an answer may be recorded for a client that is stopped.
+func ownDeed(op *history.Op) bool {
+	return op.Type == history.Invoke || op.Type == history.Lost || op.Type == history.Renewed || op.Completes()
+}
+
+// silent says whether nothing of a client that was paused was recorded meanwhile.
+func (s *scene) silent(client string, from, to time.Duration) bool {
+	for n := range s.h.Ops {
+		op := &s.h.Ops[n]
+		if op.Client == client && op.Time > from+slack && op.Time < to-slack && ownDeed(op) {
+			return false
+		}
+	}
+	return s.h.Header.Separate
 }
 
 // crashTold says whether the begin of a fault is the death of a client that has a line of its own.

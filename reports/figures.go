@@ -13,22 +13,18 @@ func (s *screen) metrics() {
 	if all.Acquire.N == 0 {
 		return
 	}
-	s.wrapped("  acquire  ", fmt.Sprintf("p50 %s, p95 %s, p99 %s, max %s", short(all.Acquire.P50), short(all.Acquire.P95), short(all.Acquire.P99), short(all.Acquire.Max)))
+	text := fmt.Sprintf("acquire p50 %s, p99 %s, max %s", short(all.Acquire.P50), short(all.Acquire.P99), short(all.Acquire.Max))
 	if all.Handover.N > 0 {
-		s.wrapped("  handover ", fmt.Sprintf("p50 %s, p95 %s, p99 %s, max %s", short(all.Handover.P50), short(all.Handover.P95), short(all.Handover.P99), short(all.Handover.Max)))
+		text += fmt.Sprintf("; handover p99 %s", short(all.Handover.P99))
 	}
-	answers := percent(s.o.Metrics.Calm.Availability) + " of attempts in calm time"
-	if s.o.Metrics.Faults.Attempts > 0 {
-		answers += ", " + percent(s.o.Metrics.Faults.Availability) + " during faults"
-	}
-	s.wrapped("  answered ", fmt.Sprintf("%s; %.3g grants/s", answers, all.Throughput))
+	s.wrapped("  ", text+fmt.Sprintf("; %.3g grants/s", all.Throughput))
 	s.blank()
 }
 
 // cautions says what a reader must know to weigh the verdict.
 func (s *screen) cautions() {
 	var lines []string
-	lines = append(lines, agreement(s.o.CrossCheck)...)
+	lines = append(lines, agreement(s.o.CrossCheck, s.storied())...)
 	if s.o.Kind == "embedded" && !s.o.Real {
 		lines = append(lines, "The servers were embedded ones, in this process: less real than those that you run"+reason(s.o.KindWhy)+".")
 	}
@@ -38,7 +34,7 @@ func (s *screen) cautions() {
 	if text := strayClock(s.o.History); text != "" {
 		lines = append(lines, text)
 	}
-	if s.o.Conclusion.Word == runner.WordNone {
+	if w := s.o.Conclusion.Word; w == runner.WordNone || w == runner.WordAccepted {
 		lines = append(lines, "This is evidence, not proof.")
 	}
 	for _, l := range lines {

@@ -20,6 +20,8 @@ type Incident struct {
 	Grants    []int
 	Signature string // the same between runs and seeds
 	Pattern   string // what the signature stands for
+
+	explained bool // something is known that may have brought it about
 }
 
 // Properties lists what the incident violates, in the order of its findings.
@@ -37,16 +39,21 @@ func (i *Incident) start() time.Duration {
 	return slices.MinFunc(i.Findings, func(a, b checker.Finding) int { return cmp.Compare(a.At, b.At) }).At
 }
 
-// Group is the incidents of one signature, the one that is told first.
+// Group is the incidents of one signature, the one that is told first: the earliest whose cause can be shown.
 type Group struct {
 	Incidents []Incident
 	Count     int
 }
 
 // Groups gathers the findings of violated properties into incidents and those by signature. The groups come gravest
-// first; in each, the incident that violates the most properties with the fewest operations.
+// first, and among equals the one whose cause can be shown, then the earliest. So are the incidents of each: what comes
+// later often only follows from the first.
 func Groups(h *history.History, results []checker.Result) []Group {
 	incidents := gather(h, results)
+	known := newClues(h)
+	for n := range incidents {
+		incidents[n].explained = known.explained(&incidents[n])
+	}
 	by := map[string]*Group{}
 	for _, i := range incidents {
 		if by[i.Signature] == nil {
@@ -60,14 +67,22 @@ func Groups(h *history.History, results []checker.Result) []Group {
 	for _, key := range slices.Sorted(maps.Keys(by)) {
 		g := by[key]
 		slices.SortStableFunc(g.Incidents, func(a, b Incident) int {
-			return cmp.Or(cmp.Compare(len(b.Properties()), len(a.Properties())), cmp.Compare(a.size(), b.size()), cmp.Compare(a.start(), b.start()))
+			return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(bit(b.explained), bit(a.explained)), cmp.Compare(a.start(), b.start()), cmp.Compare(a.size(), b.size()))
 		})
 		out = append(out, *g)
 	}
 	slices.SortStableFunc(out, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(a.Incidents[0].rank(), b.Incidents[0].rank()), cmp.Compare(a.Incidents[0].start(), b.Incidents[0].start()))
+		x, y := &a.Incidents[0], &b.Incidents[0]
+		return cmp.Or(cmp.Compare(x.rank(), y.rank()), cmp.Compare(bit(y.explained), bit(x.explained)), cmp.Compare(x.start(), y.start()))
 	})
 	return out
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // gather joins a finding to an incident about the same grants, or about some of them. Two findings of one kind stay apart.

@@ -31,7 +31,7 @@ func (s *Story) lanes() []string {
 	for _, r := range s.resources() {
 		out = append(out, s.resourceLane(c, r))
 	}
-	return append(append(out, ""), c.legend()...)
+	return append(out, c.legend()...)
 }
 
 // canvas maps times to columns.

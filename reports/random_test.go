@@ -115,7 +115,7 @@ func ExampleText() {
 	// Output:
 	// NO VIOLATION FOUND   contention   memory/mutex   seed 42   run 7f3a
 	//
-	//   mutual exclusion   held          7 911 holds, 0 overlaps
+	//   mutual exclusion  held          7 911 holds, 0 overlaps
 	//
 	//   This is evidence, not proof.
 	//

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/locktest/locktest/checker"
 	"github.com/locktest/locktest/history"
 )
 
@@ -30,6 +28,17 @@ type scene struct {
 	highest map[int]uint64
 
 	refusals map[string]int // acquires that were answered busy, by client
+	release  step           // by somebody else, which may have made the lock free while it was held; empty: none is known
+	freer    int            // its grant, where that is none of the incident's
+	held     *fault         // what held that release back until it ended
+	before   bool           // faults ended before any of this began
+	proofs   map[int]proof  // of stale writes, by index
+}
+
+// proof is what shows that a write was stale: the resource had taken a higher token.
+type proof struct {
+	op    history.Op
+	token uint64
 }
 
 // step is an operation: its call and its end. end is nil where none was recorded; single events have no call.
@@ -83,6 +92,7 @@ type grant struct {
 	leases   []span        // in which it was in force, as far as its client could know
 	stop     time.Duration // when its client stopped counting as holder; never: it didn't
 	stopped  string        // by what
+	cause    bool          // not one of the incident: it may have brought it about
 	refused  time.Duration // when the acquire was definitely not granted; never: it wasn't refused
 }
 
@@ -102,7 +112,9 @@ type fault struct {
 }
 
 func newScene(h *history.History, i *Incident) *scene {
-	s := &scene{h: h, i: i, cited: map[int]bool{}, highest: map[int]uint64{}, refusals: map[string]int{}}
+	s := &scene{h: h, i: i, cited: map[int]bool{}, highest: map[int]uint64{}, refusals: map[string]int{}, proofs: map[int]proof{}}
+	known := newClues(h)
+	s.suspect(known)
 	for _, f := range i.Findings {
 		for _, op := range f.Ops {
 			s.cited[op] = true
@@ -110,11 +122,7 @@ func newScene(h *history.History, i *Incident) *scene {
 	}
 	s.collect()
 	s.bound()
-	for _, f := range injected(h) {
-		if f.from <= s.to && f.to >= s.from && s.concerns(f) {
-			s.faults = append(s.faults, f)
-		}
-	}
+	s.meet(known)
 	for n := range h.Ops {
 		if op := &h.Ops[n]; op.Type == history.HostStall && op.Time >= s.from && op.Time-op.TTL <= s.to && (op.Client == "" || slices.Contains(s.clients(), op.Client)) {
 			s.stalls = append(s.stalls, op)
@@ -131,7 +139,7 @@ func (s *scene) collect() {
 	}
 	open := map[key]*history.Op{}
 	by := map[int]*grant{}
-	marks := map[string]uint64{}
+	marks := map[string]proof{}
 	for n := range s.h.Ops {
 		op := &s.h.Ops[n]
 		k := key{op.Client, op.Thread, op.Process}
@@ -154,14 +162,18 @@ func (s *scene) collect() {
 }
 
 // mark notes the highest token that a resource had taken before each of its writes.
-func (s *scene) mark(st step, marks map[string]uint64) {
+func (s *scene) mark(st step, marks map[string]proof) {
 	op := st.filled()
 	if op.Token == 0 || op.F != history.Write && op.F != history.Read {
 		return
 	}
-	s.highest[op.Index] = marks[op.Resource]
-	if op.Type == history.OK {
-		marks[op.Resource] = max(marks[op.Resource], op.Token)
+	seen := marks[op.Resource]
+	s.highest[op.Index] = seen.token
+	if s.stale(op) {
+		s.proofs[op.Index] = seen
+	}
+	if op.Type == history.OK && op.Token > seen.token {
+		marks[op.Resource] = proof{op, op.Token}
 	}
 }
 
@@ -169,6 +181,9 @@ func (s *scene) take(st step, by map[int]*grant) {
 	op := st.filled()
 	mine := slices.Contains(s.i.Grants, op.Grant)
 	cited := s.cited[op.Index] || st.call != nil && s.cited[st.call.Index]
+	if s.freer != 0 && op.Grant == s.freer && (op.F == history.Acquire || st.call == s.release.call && st.call != nil) {
+		mine = true
+	}
 	if fromNemesis(&op) || op.Type == history.Crash || !mine && !cited {
 		return
 	}
@@ -181,7 +196,7 @@ func (s *scene) take(st step, by map[int]*grant) {
 	}
 	g := by[op.Grant]
 	if g == nil {
-		g = &grant{id: op.Grant, client: op.Client, lock: op.Lock, granted: never, leaseEnd: never, stop: never, refused: never}
+		g = &grant{id: op.Grant, client: op.Client, lock: op.Lock, granted: never, leaseEnd: never, stop: never, refused: never, cause: s.freer != 0 && op.Grant == s.freer}
 		by[op.Grant] = g
 	}
 	g.live(st)
@@ -249,8 +264,8 @@ func (g *grant) begin() time.Duration {
 }
 
 func (s *scene) order(by map[int]*grant) {
-	for _, id := range s.i.Grants {
-		if g := by[id]; g != nil {
+	for _, id := range append(slices.Clone(s.i.Grants), s.freer) {
+		if g := by[id]; g != nil && id != 0 {
 			s.grants = append(s.grants, g)
 		}
 	}
@@ -302,62 +317,6 @@ func (s *scene) clients() []string {
 		}
 	}
 	return out
-}
-
-// concerns says whether a fault touched somebody in the scene: one of its clients, or a server.
-func (s *scene) concerns(f fault) bool {
-	if slices.ContainsFunc(s.i.Findings, func(x checker.Finding) bool { return x.Fault == f.number && f.number != 0 }) {
-		return true
-	}
-	clients := s.clients()
-	return len(f.targets) == 0 || slices.ContainsFunc(f.targets, func(t string) bool {
-		return slices.Contains(clients, t) || slices.Contains(s.h.Header.Nodes, t) || !slices.Contains(s.h.Header.Clients, t)
-	})
-}
-
-// injected pairs the begin and end of each fault of a history.
-func injected(h *history.History) []fault {
-	type key struct {
-		client  string
-		process int
-		number  int
-	}
-	open := map[key]int{}
-	var out []fault
-	for n := range h.Ops {
-		op := &h.Ops[n]
-		k := key{op.Client, op.Process, op.Fault}
-		switch op.Type {
-		case history.FaultBegin:
-			open[k] = len(out)
-			out = append(out, fault{number: op.Fault, kind: string(op.F), text: clean(faultText(h, op)), targets: op.Targets, from: op.Time, to: never, begin: op})
-		case history.FaultEnd:
-			if at, ok := open[k]; ok {
-				out[at].to, out[at].end = op.Time, op
-				delete(open, k)
-			}
-		}
-	}
-	return out
-}
-
-// faultText is what was done, else the kind with its targets, else what was planned.
-func faultText(h *history.History, op *history.Op) string {
-	if op.Text != "" {
-		return op.Text
-	}
-	if len(op.Targets) > 0 {
-		return string(op.F) + " " + strings.Join(op.Targets, ", ")
-	}
-	if op.Fault > 0 && op.Fault <= len(h.Header.Faults) && h.Header.Faults[op.Fault-1].Text != "" {
-		return h.Header.Faults[op.Fault-1].Text
-	}
-	return string(op.F)
-}
-
-// stops says whether a fault keeps its targets from running.
-func (f *fault) stops(client string) bool {
-	return f.kind == "pause" && slices.Contains(f.targets, client)
 }
 
 // stale says whether a write was taken although the resource had seen a higher token.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/locktest/locktest/checker"
 	"github.com/locktest/locktest/runner"
 )
 
@@ -25,14 +26,16 @@ func Text(style Style) Reporter {
 func Verdict(style Style) Reporter {
 	return func(w io.Writer, o *runner.Outcome) error {
 		s := &screen{page: &page{style: style}, o: o}
-		s.headline()
+		s.line(s.painted(s.head() + "   " + s.facts()))
 		return s.flush(w)
 	}
 }
 
 type screen struct {
 	*page
-	o *runner.Outcome
+	o      *runner.Outcome
+	groups []Group // as ordered gives them, once it was asked
+	sorted bool
 }
 
 func (s *screen) write() {
@@ -41,18 +44,24 @@ func (s *screen) write() {
 	s.conditions()
 	s.stories()
 	s.properties()
-	s.metrics()
+	if !s.storied() {
+		s.metrics()
+	}
 	s.cautions()
 	s.next()
 }
 
-// headline is the verdict and which run it is about.
-func (s *screen) headline() {
-	o := s.o
-	head := o.Conclusion.Word
+// head is the verdict with what decides it.
+func (s *screen) head() string {
 	if names := s.violatedNames(); len(names) > 0 {
-		head += "   " + strings.Join(names, ", ")
+		return s.o.Conclusion.Word + "   " + strings.Join(names, ", ")
 	}
+	return s.o.Conclusion.Word
+}
+
+// facts say which run it was.
+func (s *screen) facts() string {
+	o := s.o
 	facts := []string{}
 	if o.Scenario != nil {
 		facts = append(facts, o.Scenario.Name)
@@ -61,14 +70,23 @@ func (s *screen) headline() {
 	if o.Run != "" {
 		facts = append(facts, "run "+o.Run)
 	}
-	facts = slices.DeleteFunc(facts, func(f string) bool { return f == "" })
-	rest := strings.Join(facts, "   ")
+	return strings.Join(slices.DeleteFunc(facts, func(f string) bool { return f == "" }), "   ")
+}
+
+func (s *screen) painted(line string) string {
+	word := s.o.Conclusion.Word
+	return strings.Replace(line, word, s.paint(colorOf(word), word), 1)
+}
+
+// headline is the verdict and which run it is about.
+func (s *screen) headline() {
+	o, head, rest := s.o, s.head(), s.facts()
 	lines := []string{head + "   " + rest}
 	if utf8.RuneCountInString(lines[0]) > s.style.width() {
 		lines = append(hanging(head, s.style.width()), "  "+rest)
 	}
 	for _, l := range lines {
-		s.line(strings.Replace(l, o.Conclusion.Word, s.paint(colorOf(o.Conclusion.Word), o.Conclusion.Word), 1))
+		s.line(s.painted(l))
 	}
 	if o.Cluster != "" {
 		first := "  on "
@@ -132,7 +150,7 @@ func (s *screen) violatedNames() []string {
 
 func (s *screen) interrupted() {
 	if s.o.Interrupted != "" {
-		s.wrapped("  ", fmt.Sprintf("Interrupted by %s: this judges what was recorded until then.", s.o.Interrupted))
+		s.wrapped("  ", fmt.Sprintf("Interrupted by %s: what was recorded until then is judged; how the run would have ended was not tested.", s.o.Interrupted))
 	}
 	if s.o.Err != nil {
 		s.wrapped("  ", "The run did not go to its end: "+sentence(s.o.Err.Error()))
@@ -147,21 +165,18 @@ func (s *screen) conditions() {
 	c := s.o.Conclusion
 	s.blank()
 	for _, e := range c.Expected {
-		s.wrapped("  ", fmt.Sprintf("VIOLATED (expected: %s): %s", clean(e.Text), plain(e.Property)))
-	}
-	if len(c.Expected) > 0 && c.Exit == runner.ExitOK {
-		s.wrapped("  ", "The violation was expected and was found: exit 0.")
+		s.wrapped("  ", fmt.Sprintf("%s was expected to be violated: %s", capital(plain(e.Property)), sentence(e.Text)))
 	}
 	var accepted []string
 	for _, a := range c.Accepted {
 		accepted = append(accepted, plain(a.Property))
 	}
-	if len(accepted) > 0 {
+	if len(accepted) > 0 && !s.storied() {
 		s.wrapped("  ", "Violated, and accepted by the scenario: "+strings.Join(accepted, ", ")+".")
 	}
-	told := len(c.Expected)+len(c.Accepted) > 0
+	told := len(c.Expected) > 0 || len(accepted) > 0 && !s.storied()
 	for _, m := range c.Conditions {
-		if m.Exit == runner.ExitViolated || s.inStory(m.Property) {
+		if m.Exit == runner.ExitViolated || s.inStory(m.Property) || s.o.Interrupted != "" && m.Property == checker.Coverage {
 			continue
 		}
 		s.wrapped("  ", fmt.Sprintf("%s (%s): %s", shownName(m.Property), m.Name, sentence(m.Text)))
@@ -208,13 +223,30 @@ func (s *screen) stories() {
 		s.wrapped("  ", "Violated: "+strings.Join(names, ", "))
 		s.blank()
 	}
-	NewStory(s.o.History, groups[0].Incidents[0], s.style).tell(s.page)
+	story := NewStory(s.o.History, groups[0].Incidents[0], s.style)
+	story.accepted = s.acceptedOnly(groups[0].Incidents[0])
+	story.tell(s.page)
 	s.blank()
-	s.others(groups)
+}
+
+// storied says whether there is a story to tell.
+func (s *screen) storied() bool { return s.o.History != nil && len(s.ordered()) > 0 }
+
+// acceptedOnly says whether the scenario accepts all that an incident violates.
+func (s *screen) acceptedOnly(i Incident) bool {
+	for n, f := range i.Findings {
+		if !slices.ContainsFunc(s.o.Conclusion.Accepted, func(c runner.Condition) bool { return c.Property == i.Of[n] || c.Property == i.Of[n]+"/"+f.Kind }) {
+			return false
+		}
+	}
+	return true
 }
 
 // ordered puts incidents that decide the exit status before those that were expected or are accepted.
 func (s *screen) ordered() []Group {
+	if s.sorted {
+		return s.groups
+	}
 	groups := Groups(s.o.History, s.o.Results)
 	decisive := func(g Group) int {
 		for _, c := range s.o.Conclusion.Conditions {
@@ -228,34 +260,8 @@ func (s *screen) ordered() []Group {
 		return 1
 	}
 	slices.SortStableFunc(groups, func(a, b Group) int { return decisive(a) - decisive(b) })
+	s.groups, s.sorted = groups, true
 	return groups
-}
-
-// maxOthers is how many further kinds are listed.
-const maxOthers = 4
-
-func (s *screen) others(groups []Group) {
-	if n := groups[0].Count - 1; n > 0 {
-		s.line("  " + grouped(n) + " more of the same kind")
-	}
-	for i, g := range groups[1:] {
-		if i == maxOthers {
-			s.line("  and " + count(len(groups)-1-maxOthers, "further kind"))
-			break
-		}
-		f := g.Incidents[0].Findings[0]
-		s.wrapped("  ", fmt.Sprintf("%s × %s (%s), first at %s: %s", grouped(g.Count), plain(g.Incidents[0].Of[0]), strings.ReplaceAll(f.Kind, "-", " "), at(g.Incidents[0].start()), sentence(f.Message)))
-	}
-	dropped := 0
-	for _, r := range s.o.Results {
-		dropped += max(0, r.Count-len(r.Findings))
-	}
-	if dropped > 0 {
-		s.line("  " + count(dropped, "further finding") + " counted, but not kept one by one")
-	}
-	if len(groups) > 1 || groups[0].Count > 1 || dropped > 0 {
-		s.blank()
-	}
 }
 
 // next prints only commands that exist.
@@ -266,7 +272,7 @@ func (s *screen) next() {
 	if s.o.Again == "" {
 		return
 	}
-	if s.o.Conclusion.Exit == runner.ExitInconclusive && s.o.Scenario != nil {
+	if s.o.Conclusion.Exit == runner.ExitInconclusive && s.o.Scenario != nil && s.o.Interrupted == "" {
 		longer := 2 * s.o.Scenario.Run.Duration
 		s.line("  longer   " + s.o.Again + " --set run.duration=" + longer.String())
 	}

@@ -10,11 +10,17 @@ import (
 
 // properties lists each verdict with its evidence.
 func (s *screen) properties() {
-	const name, verdict = 19, 14
-	var special []string
+	const name, verdict = 18, 14
+	var special, calm []string
 	for _, r := range s.o.Results {
 		if r.Verdict == checker.NotApplicable && specialized(r.Property) {
 			special = append(special, plain(r.Property))
+			continue
+		}
+		if s.storied() && (r.Verdict == checker.Held || r.Verdict == checker.NotApplicable) {
+			if r.Verdict == checker.Held {
+				calm = append(calm, shownName(r.Property))
+			}
 			continue
 		}
 		first := "  " + pad(shownName(r.Property), name)
@@ -31,9 +37,15 @@ func (s *screen) properties() {
 			}
 			s.line(first + s.paint(verdictColor(r.Verdict, shown), shown) + strings.Repeat(" ", max(1, verdict-len(shown))) + l)
 		}
+		if r.Verdict == checker.Violated && s.storied() {
+			s.kinds(r)
+		}
 	}
-	if len(special) > 0 {
-		s.line("  " + pad("", name) + pad("n/a", verdict) + strings.Join(special, ", "))
+	if len(calm) > 0 {
+		s.wrapped("  "+pad("held", name), strings.Join(calm, ", "))
+	}
+	if len(special) > 0 && !s.storied() {
+		s.wrapped("  "+pad("not applicable", name), strings.Join(special, ", "))
 	}
 	if len(s.o.Results) > 0 {
 		s.blank()

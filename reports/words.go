@@ -13,13 +13,11 @@ import (
 // at writes a moment of a run: seconds with three decimals.
 func at(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
 
-// long writes a length of time in a sentence, with three figures or so.
+// long writes a length of time in a sentence, as the checkers do, so that one length has one number.
 func long(d time.Duration) string {
 	switch {
-	case d >= time.Second:
-		return fmt.Sprintf("%.3f s", d.Seconds())
 	case d >= time.Millisecond:
-		return short(d)
+		return fmt.Sprintf("%.3f s", d.Seconds())
 	case d > 0:
 		return strings.Replace(d.Round(100*time.Nanosecond).String(), "µs", " µs", 1)
 	}

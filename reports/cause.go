@@ -1,0 +1,84 @@
+package reports
+
+import (
+	"fmt"
+
+	"github.com/locktest/locktest/history"
+)
+
+// cause lists what the harness did meanwhile. It was not tested whether the violation comes without it.
+func (s *Story) cause() []string {
+	var out []string
+	if text := s.freed(); text != "" {
+		out = append(out, text)
+	}
+	for i := range s.scene.faults {
+		f := &s.scene.faults[i]
+		if s.scene.held != nil && s.scene.held.begin == f.begin {
+			continue // told with the release
+		}
+		out = append(out, s.faultCause(f))
+	}
+	for _, op := range s.scene.stalls {
+		who := "the harness"
+		if op.Client != "" {
+			who = op.Client
+		}
+		out = append(out, fmt.Sprintf("The host stalled: a timer of %s came %s late at %s.", who, long(op.TTL), at(op.Time)))
+	}
+	if len(out) == 0 {
+		return []string{"No fault was active, none had just ended, and the host did not stall: nothing that locktest did explains it."}
+	}
+	return out
+}
+
+// freed tells of the release that may have made the lock free while it was held.
+func (s *Story) freed() string {
+	r, sc := s.scene.release, s.scene
+	if r.call == nil {
+		return ""
+	}
+	grant := "another grant"
+	for _, g := range sc.grants {
+		if g.id == r.call.Grant && g.token != 0 {
+			grant = fmt.Sprintf("token %d", g.token)
+		}
+		if g.id == r.call.Grant && g.leaseEnd != never && g.leaseEnd < sc.to {
+			grant += ", over at " + at(g.leaseEnd)
+		}
+	}
+	text := fmt.Sprintf("%s's release of %q (%s), sent at %s", r.call.Client, clean(sc.lockName()), grant, at(r.call.Time))
+	switch {
+	case sc.held != nil:
+		return text + fmt.Sprintf(", was held back by \"%s\" (%s to %s). When that ended it may have arrived, and freed the lock of %s.", sc.held.text, at(sc.held.from), at(sc.held.to), holders(sc)[0])
+	case r.end != nil && r.end.Type == history.OK:
+		return text + fmt.Sprintf(", was answered ok at %s: it may have freed the lock while %s held it.", at(r.end.Time), holders(sc)[0])
+	}
+	return text + fmt.Sprintf(", got no answer: it may have arrived later, while %s held the lock.", holders(sc)[0])
+}
+
+func (s *scene) lockName() string {
+	if s.release.call.Lock != "" || len(s.grants) == 0 {
+		return s.release.call.Lock
+	}
+	return s.grants[0].lock
+}
+
+func (s *Story) faultCause(f *fault) string {
+	for _, g := range s.scene.grants {
+		if f.stops(g.client) && g.granted != never && g.leaseEnd != never && f.from < g.leaseEnd && f.to > g.leaseEnd {
+			if f.to == never {
+				return fmt.Sprintf("The pause of %s did not end before its lease did.", g.client)
+			}
+			return fmt.Sprintf("The pause of %s (%s) outlasted its lease, which had %s left when it began.", g.client, long(f.to-f.from), long(g.leaseEnd-f.from))
+		}
+	}
+	text := fmt.Sprintf("%s, from %s", capital(f.text), at(f.from))
+	if s.scene.before {
+		return fmt.Sprintf("%s to %s: it had ended before this began; what it had held back may have arrived then.", text, at(f.to))
+	}
+	if f.to == never {
+		return text + " on."
+	}
+	return fmt.Sprintf("%s to %s.", text, at(f.to))
+}
