@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -22,6 +23,15 @@ type Kit struct {
 	Provider locks.Provider
 	Addrs    []string
 	TTL      time.Duration // of leases; as short as the service allows
+	// Prefix begins the names of locks; with one of its own each test can have free locks on servers that others have used.
+	Prefix string
+}
+
+// seed is another one for each prefix: clients on the same servers are not to draw the same owner values.
+func (k Kit) seed() uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(k.Prefix))
+	return h.Sum64()
 }
 
 // Run tests a provider. open makes a kit whose locks are all free; it cleans up by t.
@@ -82,7 +92,7 @@ func (b *bench) user(name string) *user {
 	b.t.Helper()
 	b.seed++
 	g := &gate{}
-	c, err := b.kit.Provider.Open(b.context(), locks.Target{Client: name, Addrs: b.kit.Addrs, Dial: g.dial, Rand: rand.New(rand.NewPCG(1, b.seed)), Log: slog.New(slog.DiscardHandler)})
+	c, err := b.kit.Provider.Open(b.context(), locks.Target{Client: name, Addrs: b.kit.Addrs, Dial: g.dial, Rand: rand.New(rand.NewPCG(b.kit.seed(), b.seed)), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.t.Fatalf("open %s: %v", name, err)
 	}
@@ -91,7 +101,7 @@ func (b *bench) user(name string) *user {
 }
 
 func (b *bench) request(wait time.Duration) locks.Request {
-	return locks.Request{Name: "orders", TTL: b.kit.TTL, Wait: wait}
+	return locks.Request{Name: b.kit.Prefix + "orders", TTL: b.kit.TTL, Wait: wait}
 }
 
 func (b *bench) acquire(c locks.Client, wait time.Duration) locks.Lock {
@@ -231,7 +241,7 @@ func namesApart(t *testing.T, b *bench) {
 	c1 := b.user("c1")
 	b.acquire(c1, 0)
 	other := b.request(0)
-	other.Name = "orders-2"
+	other.Name = b.kit.Prefix + "orders-2"
 	if _, err := c1.Acquire(b.context(), other); err != nil {
 		t.Errorf("another name: %v", err)
 	}

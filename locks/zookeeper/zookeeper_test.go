@@ -1,6 +1,7 @@
 package zookeeper_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -11,10 +12,13 @@ import (
 func TestEphemeral(t *testing.T)        { conform(t, 1) }
 func TestEphemeralOnThree(t *testing.T) { conform(t, 3) }
 
+// conform runs the kit on one cluster, with names of their own for each test.
 func conform(t *testing.T, nodes int) {
+	c, n := up(t, nodes)
+	tests := 0
 	lockstest.Run(t, func(t *testing.T) lockstest.Kit {
-		c, n := up(t, nodes)
-		kit := lockstest.Kit{Provider: zookeeper.NewEphemeral(zookeeper.Options{}), TTL: time.Second}
+		tests++
+		kit := lockstest.Kit{Provider: zookeeper.NewEphemeral(zookeeper.Options{}), TTL: time.Second, Prefix: fmt.Sprintf("test-%d-", tests)}
 		for _, m := range c.Nodes() {
 			kit.Addrs = append(kit.Addrs, n.Addr("c1", m.Name()))
 		}
