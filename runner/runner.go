@@ -228,15 +228,20 @@ func (r *run) parts(ctx context.Context, began time.Time) error {
 	if err := r.harm(ctx, began); err != nil {
 		fail(err)
 	}
-	r.phase(history.PhaseSettle)
-	sleepUntil(ctx, began.Add(r.plan.Scenario.Run.Duration))
+	if ctx.Err() == nil {
+		r.phase(history.PhaseSettle)
+		sleepUntil(ctx, began.Add(r.plan.Scenario.Run.Duration))
+	}
 	close(stop)
 	r.finish(ctx, fail, &working)
 	if ctx.Err() == nil { // else the end is not tested, and nothing must look as if it were
+		r.phase(history.PhaseDrain)
 		r.drain(ctx, fail)
 	}
 	if ctx.Err() == nil {
 		r.phase(history.PhaseEnd)
+	} else {
+		r.phase(history.PhaseCut)
 	}
 	return r.reason(ctx)
 }
@@ -329,7 +334,6 @@ func (r *run) finish(ctx context.Context, fail context.CancelCauseFunc, working 
 
 // drain lets each client acquire each lock once more, one client after the other.
 func (r *run) drain(ctx context.Context, fail context.CancelCauseFunc) {
-	r.phase(history.PhaseDrain)
 	wait := r.plan.claims().TTL + time.Second
 	limit, cancel := context.WithTimeout(ctx, time.Duration(len(r.workers)*len(r.plan.Config.Locks))*(2*wait+time.Second))
 	defer cancel()

@@ -64,8 +64,17 @@ func (s *Section) Hold(ctx context.Context, d time.Duration) (bool, error) {
 	}
 }
 
-// HoldTime draws how long to hold.
-func (s *Section) HoldTime() time.Duration { return s.worker.config.Hold.draw(s.worker.rand) }
+// HoldTime draws how long to hold. A section that fits into a lease doesn't outlast what a slow grant has left of it: the
+// client would know. One that is meant to be longer than a lease, or whose lease is over already, is as drawn.
+func (s *Section) HoldTime() time.Duration {
+	c := s.worker.config
+	d := c.Hold.draw(s.worker.rand)
+	left := time.Until(s.hold.valid)
+	if s.hold.valid.IsZero() || left <= 0 || c.Hold.Max >= c.TTL || c.Extend > 0 {
+		return d
+	}
+	return min(d, max(0, left-c.TTL/20))
+}
 
 // raises draws whether the section ends in an error of its own before it wrote. The lock is released all the same.
 func (s *Section) raises() bool {

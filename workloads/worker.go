@@ -34,6 +34,7 @@ type hold struct {
 	lock  string
 	grant int
 	token uint64
+	valid time.Time // until when the client believes that its lease lasts; zero: it doesn't say
 	lost  chan struct{}
 	once  sync.Once
 }
@@ -110,7 +111,7 @@ func (w *Worker) acquire(ctx context.Context, lock string, wait time.Duration) (
 	if reply.TTL > 0 {
 		op.TTL = reply.TTL
 	}
-	h.token = uint64(reply.Token)
+	h.token, h.valid = uint64(reply.Token), reply.Until
 	op.Token, op.Valid = h.token, w.shared.Recorder.Since(reply.Until)
 	w.end(op, result{Type: history.OK})
 	w.shared.Watch(Acquired, name, lock, grant)

@@ -248,3 +248,29 @@ func heldOn(t *testing.T, w workloads.Workload, provider locks.Provider) {
 		}
 	}
 }
+
+// A grant that came late leaves less of the lease than the section was to take: the client sees that, and is shorter.
+func TestHoldFitsWhatIsLeft(t *testing.T) {
+	for name, c := range map[string]struct {
+		left, hold, want time.Duration
+	}{
+		"enough is left":          {900 * time.Millisecond, 500 * time.Millisecond, 500 * time.Millisecond},
+		"less is left":            {300 * time.Millisecond, 500 * time.Millisecond, 250 * time.Millisecond},
+		"nothing is left":         {-time.Millisecond, 500 * time.Millisecond, 500 * time.Millisecond},
+		"longer than the lease":   {900 * time.Millisecond, 2 * time.Second, 2 * time.Second},
+		"hardly anything is left": {10 * time.Millisecond, 500 * time.Millisecond, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScene(t, lease, "")
+				grant := answer{reply: clients.Reply{Result: clients.OK, Until: time.Now().Add(c.left)}}
+				w := workloads.NewWorker(&script{answers: []answer{grant, say(clients.OK)}}, workloads.Mutex{}, workloads.Config{Locks: []string{"orders"}, TTL: time.Second, Hold: workloads.Range{Min: c.hold, Max: c.hold}}, s.shared, rand.New(rand.NewPCG(1, 1)))
+				w.Run(t.Context(), make(chan struct{})) // ends with the script
+				ops := s.history().Ops
+				if got := ops[2].Time - ops[1].Time; ops[2].F != history.Release || got != c.want {
+					t.Errorf("held for %v, want %v", got, c.want)
+				}
+			})
+		})
+	}
+}

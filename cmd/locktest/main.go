@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -182,22 +183,22 @@ func statusOf(err error) int {
 		power       *runner.PowerError
 	)
 	switch {
-	case errors.As(err, &environment):
+	case errors.As(err, &environment), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EDQUOT):
 		return exitEnvironment
 	case errors.As(err, &adapter):
 		return exitAdapter
 	case errors.As(err, &power), errors.As(err, new(told)), errors.Is(err, history.ErrFormat):
 		return exitScenario
-	case errors.As(err, &missing), errors.As(err, new(usage)), errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
+	case errors.As(err, &missing), errors.As(err, new(usage)), errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission), errors.Is(err, syscall.ENOTDIR), errors.Is(err, os.ErrExist):
 		return exitUsage
 	}
 	return exitInternal
 }
 
-// signalStatus is the status of a run that a signal ended.
-func signalStatus(o *runner.Outcome) int {
-	switch o.Interrupted {
-	case "SIGINT":
+// signalStatus is the status of a command that a signal ended; 0 where it was no signal.
+func signalStatus(name string) int {
+	switch name {
+	case "SIGINT", "SIGHUP":
 		return exitInterrupt
 	case "SIGTERM":
 		return exitTerminate

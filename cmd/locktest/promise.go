@@ -62,6 +62,8 @@ func (p *promise) load(path string) (*history.History, error) {
 	defer f.Close()
 	h, format, err := history.Import(f, c)
 	switch {
+	case err != nil && !errors.Is(err, history.ErrFormat):
+		return nil, fmt.Errorf("%s: %w: %w", path, history.ErrFormat, err)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", path, err)
 	case format == history.FormatJSONL && p.expiry != "":

@@ -66,8 +66,11 @@ Exit status: 0 all as expected, 1 a safety property is violated, 2 inconclusive,
 }
 
 func (a *app) run(ctx context.Context, files []string, f *runFlags) error {
-	if f.crossCheck != "on" && f.crossCheck != "off" {
+	switch {
+	case f.crossCheck != "on" && f.crossCheck != "off":
 		return usage{fmt.Errorf("--cross-check %s: expected on or off", f.crossCheck)}
+	case f.repeat < 0 || f.timeout < 0:
+		return usage{errors.New("--repeat and --timeout can't be negative")}
 	}
 	f.lock = true
 	all, err := a.load(files, &f.choice)
@@ -95,7 +98,23 @@ func (a *app) run(ctx context.Context, files []string, f *runFlags) error {
 			break
 		}
 	}
-	return a.finish(outcomes)
+	if err := a.finish(outcomes); err != nil {
+		return err
+	}
+	a.ended(ctx, len(outcomes))
+	return nil
+}
+
+// ended tells of a signal that came when there was nothing left to interrupt in a run: what was still to be run isn't.
+func (a *app) ended(ctx context.Context, runs int) {
+	var signal runner.Interrupt
+	if !errors.As(context.Cause(ctx), &signal) {
+		return
+	}
+	fmt.Fprintf(a.stderr, "locktest: ended by %s after %d runs\n", signal, runs)
+	if status := signalStatus(string(signal)); status != 0 {
+		a.exit = status
+	}
 }
 
 // drawSeed is for scenarios that name none. It stays below 2^53, which every reader of JSON can hold.
@@ -254,7 +273,7 @@ func (a *app) finish(outcomes []*runner.Outcome) error {
 
 // exitOf: a signal counts always, a violation even where the harness failed later.
 func exitOf(o *runner.Outcome) int {
-	if s := signalStatus(o); s != 0 {
+	if s := signalStatus(o.Interrupted); s != 0 {
 		return s
 	}
 	if o.Err != nil && o.Conclusion.Exit != runner.ExitViolated {
@@ -299,7 +318,7 @@ func disagreements(o *runner.Outcome) string {
 func (a *app) signals(ctx context.Context, timeout time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ch := make(chan os.Signal, 2)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	var late <-chan time.Time
 	if timeout > 0 {
 		late = time.After(timeout)
@@ -329,8 +348,11 @@ func (a *app) signals(ctx context.Context, timeout time.Duration) (context.Conte
 }
 
 func nameOf(s os.Signal) string {
-	if s == syscall.SIGTERM {
+	switch s {
+	case syscall.SIGTERM:
 		return "SIGTERM"
+	case syscall.SIGHUP:
+		return "SIGHUP"
 	}
 	return "SIGINT"
 }
