@@ -24,16 +24,20 @@ func scenarioPage() string {
 	b.WriteString("One file is one question. Durations have a unit (`200ms`), ranges two ends (`50ms..400ms`). An unknown key is an error. " +
 		"`locktest schema` prints a JSON Schema for editors, `locktest validate` checks files.\n\n## Keys\n\n| key | value | default | meaning |\n| --- | --- | --- | --- |\n")
 	for _, f := range scenarios.Fields() {
-		if f.Syntax == scenarios.Slot || f.Syntax == scenarios.Slots {
+		if options := strings.HasSuffix(f.Path, ".options"); (f.Syntax == scenarios.Slot || f.Syntax == scenarios.Slots) && !options {
 			continue
 		}
 		value := string(f.Syntax)
 		if len(f.Values) > 0 {
 			value = strings.Join(f.Values, ", ")
 		}
-		row(&b, "`"+f.Path+"`", value, code(f.Default), f.About)
+		if f.Path == "expect.*.verdict" {
+			row(&b, "`expect.PROPERTY`", "held, violated, any; or a mapping", code("held"), "the verdict alone, short for {verdict: ...}")
+			row(&b, "`expect.PROPERTY/KIND`", "held, violated, any; or a mapping", "", "of one kind of a property that has kinds, such as mutual-exclusion/stale-holder")
+		}
+		row(&b, "`"+keyPath(f.Path)+"`", value, code(f.Default), f.About)
 	}
-	b.WriteString("\n`*` stands for a kind of fault, a property or a metric.\n\n## Faults\n\nEach entry of `faults` has exactly one trigger (`at`, `every` or `on`) and exactly one kind. A kind takes a target, or a mapping with `of` and further keys.\n\n| kind | meaning | keys | targets |\n| --- | --- | --- | --- |\n")
+	b.WriteString("\nKIND, PROPERTY and METRIC stand for one of those below; PROPERTY, where keys are given, for PROPERTY/KIND too. Options are those of the lock: see [locks](locks.md).\n\n## Faults\n\nEach entry of `faults` has exactly one trigger (`at`, `every` or `on`) and exactly one kind. A kind takes a target, or a mapping with `of` and further keys.\n\n| kind | meaning | keys | targets |\n| --- | --- | --- | --- |\n")
 	for _, kind := range slices.Sorted(maps.Keys(names.Faults)) {
 		f := names.Faults[kind]
 		row(&b, "`"+kind+"`", f.About, strings.Join(f.Args, ", "), strings.Join(f.Targets, ", "))
@@ -54,6 +58,16 @@ func scenarioPage() string {
 	section(&b, "Resources", names.Resources, func(s string) string { return s })
 	section(&b, "Metrics", names.Metrics, func(m scenarios.MetricName) string { return m.About })
 	return b.String()
+}
+
+// keyPath names what stands for any in a path.
+func keyPath(path string) string {
+	for prefix, word := range map[string]string{"faults[].": "KIND", "expect.": "PROPERTY", "thresholds.": "METRIC"} {
+		if strings.HasPrefix(path, prefix) {
+			path = strings.Replace(path, "*", word, 1)
+		}
+	}
+	return path
 }
 
 func section[V any](b *strings.Builder, title string, m map[string]V, about func(V) string) {

@@ -124,6 +124,9 @@ func (d *decoder) threshold(parent *reader, name string, n *node) Threshold {
 	r.strict([]string{bound, "during"}, func(e entry, all []string) Problem {
 		return unknownKey(e.key, all, "the threshold of "+name)
 	})
+	if n.shape == scalar {
+		d.problems[len(d.problems)-1].Fix = mapped(`"`+name+`"`, bound, n)
+	}
 	t := Threshold{Metric: name, During: r.text("during"), Pos: n.place.Pos}
 	if n.shape == mapping && !r.has(bound) {
 		d.fail(r.path, Problem{Code: CodeMissing, Message: fmt.Sprintf("the threshold of %s has no %s", name, bound), Place: labelled(n.place, bound+" is missing")})

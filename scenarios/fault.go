@@ -13,7 +13,11 @@ func (d *decoder) faults(n *node) []Fault {
 		return nil
 	}
 	if n.shape != list {
-		d.fail("faults", wrongShape("faults", n, "a list"))
+		p := wrongShape("faults", n, "a list")
+		if n.shape == mapping {
+			p.Fix = "write a dash before each fault: faults: [{...}], or \"- \" on a line of its own"
+		}
+		d.fail("faults", p)
 		return nil
 	}
 	var out []Fault
@@ -33,7 +37,8 @@ func faultPath(i int) string { return fmt.Sprintf("faults[%d]", i+1) }
 
 func (d *decoder) fault(path string, n *node) Fault {
 	r := d.open(n, path, "faults[]")
-	d.faultKeys(r)
+	misplaced := d.misplaced(r)
+	d.faultKeys(r, misplaced)
 	f := Fault{Trigger: d.trigger(r), For: r.span("for"), Pos: n.place.Pos}
 	r.positive("for", f.For.Max)
 	f.Kind = d.kind(r)
@@ -41,6 +46,9 @@ func (d *decoder) fault(path string, n *node) Fault {
 		return f
 	}
 	known := d.names.Faults[f.Kind]
+	if len(misplaced) > 0 {
+		return f
+	}
 	f.Args = d.args(r, f.Kind, known)
 	d.lasting(r, f.Kind, known)
 	d.faultFits(r, f, known)
@@ -48,10 +56,10 @@ func (d *decoder) fault(path string, n *node) Fault {
 }
 
 // faultKeys reports unknown keys. Where an entry has no kind, an unknown key is an unknown fault.
-func (d *decoder) faultKeys(r *reader) {
+func (d *decoder) faultKeys(r *reader, told []string) {
 	own, kinds := d.keysOf("faults[]"), keys(d.names.Faults)
 	hasKind := slices.ContainsFunc(kinds, func(k string) bool { return r.values[k] != nil })
-	r.strict(slices.Concat(own, kinds), func(e entry, known []string) Problem {
+	r.strict(slices.Concat(own, kinds, told), func(e entry, known []string) Problem {
 		if hasKind || slices.Contains(own, nearest(e.key.text, known)) {
 			return unknownKey(e.key, known, "a fault")
 		}
@@ -124,7 +132,22 @@ func (d *decoder) triggerKeys(r *reader, trigger string) {
 	}{{"from", []string{"every"}}, {"until", []string{"every"}}, {"after", []string{"on"}}, {"chance", []string{"on"}}, {"limit", []string{"every", "on"}}} {
 		if r.values[c.key] != nil && !slices.Contains(c.with, trigger) {
 			d.fail(r.key(c.key), Problem{Code: CodeMeaningless, Message: fmt.Sprintf("%s means nothing with %s", c.key, trigger), Place: d.at(r.key(c.key)+keyMark, "goes with "+strings.Join(c.with, " and ")), Related: d.related(r.key(trigger)+keyMark, "the trigger")})
+			r.parse(c.key)
 		}
+	}
+}
+
+// parse looks for mistakes in a value that is not used where it stands.
+func (r *reader) parse(key string) {
+	switch r.field(key).Syntax {
+	case Percent:
+		r.percent(key)
+	case Span:
+		r.span(key)
+	case Duration:
+		r.duration(key)
+	case Count:
+		r.count(key)
 	}
 }
 

@@ -85,10 +85,16 @@ func (d *decoder) lintAcquires() {
 	if s.Lock.Mode == "shared" || s.Lock.Permits > 1 || s.Evidence.MinAcquires <= most {
 		return
 	}
-	d.warn(Problem{
+	p := Problem{
 		Code: CodeEvidence, Message: fmt.Sprintf("%d acquires are asked for, and at most %d fit into the run", s.Evidence.MinAcquires, most),
 		Place: d.at(at, "too many"), Related: d.related("workload.hold", "each hold takes this long"), So: "the run will be inconclusive",
-	})
+	}
+	if d.related(at, "") == nil { // by default: the file has no such line to point at
+		p.Place, p.Related = d.at("workload.hold", "each hold takes this long"), d.related("run.duration", "the run")
+		p.So = fmt.Sprintf("evidence.min-acquires is %d unless said otherwise: the run will be inconclusive", s.Evidence.MinAcquires)
+		p.Fix = fmt.Sprintf("write evidence: {min-acquires: N}, with N up to %d, or let the run last longer", most)
+	}
+	d.warn(p)
 }
 
 // neverRuns warns of a fault that can't begin.

@@ -20,7 +20,11 @@ type reader struct {
 func (d *decoder) slot(n *node, path, schema string, extra ...string) *reader {
 	r := d.open(n, path, schema)
 	r.strict(slices.Concat(d.keysOf(schema), extra), func(e entry, known []string) Problem {
-		return unknownKey(e.key, known, describe(path))
+		p := unknownKey(e.key, known, describe(path))
+		if section := r.under(e.key.text, func(section string) []string { return d.keysOf(prefix(schema) + section) }); section != "" {
+			p.Fix = fmt.Sprintf("indent it under %s:", section)
+		}
+		return p
 	})
 	return r
 }
@@ -37,6 +41,7 @@ func (d *decoder) open(n *node, path, schema string) *reader {
 	if n.shape != mapping {
 		p := wrongShape(describe(path), n, "a mapping")
 		p.Place.Label = "keys with values are expected"
+		p.Fix = mapped(path, mainKey(schema), n)
 		d.fail(path, p)
 		return r
 	}

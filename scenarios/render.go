@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxShown is how many problems Render shows before it counts the rest.
-const maxShown = 10
+// maxShown is how many problems Render shows before it counts the rest: all that a file written by hand has.
+const maxShown = 50
 
 // Render writes problems with their lines, and with escape sequences only where color says so.
 func Render(w io.Writer, problems Problems, color bool) error {
@@ -16,7 +16,7 @@ func Render(w io.Writer, problems Problems, color bool) error {
 	p := painter{b, color}
 	for i, q := range problems {
 		if i == maxShown {
-			fmt.Fprintf(b, "and %d more\n\n", len(problems)-maxShown)
+			fmt.Fprintf(b, "and %s not shown\n\n", plural(len(problems)-maxShown, "more problem"))
 			break
 		}
 		p.problem(q)

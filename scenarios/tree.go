@@ -1,12 +1,10 @@
 package scenarios
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
@@ -141,34 +139,6 @@ func tooDeep(line string) (column int, deep bool) {
 		}
 	}
 	return 0, false
-}
-
-func syntaxProblem(s *source, err error) *Problem {
-	var e yaml.Error
-	if !errors.As(err, &e) || e.GetToken() == nil {
-		return &Problem{Code: CodeSyntax, Message: firstLine(err.Error()), Place: s.place(1, 1, 1)}
-	}
-	pos := e.GetToken().Position
-	p := s.place(pos.Line, pos.Column, utf8.RuneCountInString(firstLine(e.GetToken().Value)))
-	p.Label = "here"
-	return &Problem{Code: CodeSyntax, Message: "this is not YAML: " + readable(e.GetMessage()), Place: p, Fix: syntaxFix(e.GetMessage())}
-}
-
-func syntaxFix(message string) string {
-	if strings.Contains(message, "'\t'") {
-		return "indent with spaces, not with tabs"
-	}
-	return ""
-}
-
-// readable keeps a parser's words but shows control characters as escapes.
-func readable(s string) string {
-	return strings.ReplaceAll(firstLine(strings.ReplaceAll(s, "\t", `\t`)), "\r", "")
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return s
 }
 
 // builder makes nodes from a parser's tree and stops at the first feature of YAML that a scenario does not use.
