@@ -2,7 +2,9 @@ package catalog
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -34,7 +36,7 @@ func Resolve(s *scenarios.Scenario, source []byte, o ResolveOptions) (*runner.Pl
 		return nil, fmt.Errorf("there is no lock %s", s.Lock.Use)
 	}
 	if s.Clients.Threads > 1 {
-		return nil, &cluster.Error{Code: CodePower, Message: fmt.Sprintf("clients.threads is %d: clients have one thread each", s.Clients.Threads), Fix: []string{"leave clients.threads out, and raise clients.count"}}
+		return nil, &runner.PowerError{File: s.File, Err: errors.New("clients have one thread each: leave clients.threads out, and raise clients.count")}
 	}
 	provider, err := lock.New(s.Lock.Options)
 	if err != nil {
@@ -52,7 +54,23 @@ func Resolve(s *scenarios.Scenario, source []byte, o ResolveOptions) (*runner.Pl
 	}
 	p.CrossCheck = CrossCheck(o.CrossCheck, o.Self)
 	p.Resolved = scenarios.Resolved(s)
-	return p, schedule(p)
+	if err := schedule(p); err != nil {
+		return nil, err
+	}
+	return p, powers(p)
+}
+
+// powers makes the cluster, without starting it, and asks each fault whether it can be brought about there.
+func powers(p *runner.Plan) error {
+	if p.Cluster == nil {
+		return p.CheckPowers(nil)
+	}
+	c, err := p.Cluster(runner.Site{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return p.CheckPowers(c)
 }
 
 func workload(name string) workloads.Workload {

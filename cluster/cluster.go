@@ -54,6 +54,9 @@ type Pauser interface {
 	Resume(ctx context.Context) error
 }
 
+// Forgetful is a Node that may keep nothing of its data when it is killed, whatever it is restarted with.
+type Forgetful interface{ Forgets() bool }
+
 // LogFile is a Node that writes a log.
 type LogFile interface{ LogFile() string }
 
@@ -110,6 +113,8 @@ type Service struct {
 	Ready func(ctx context.Context, addr string) error
 	// Version of the binary at path, or of the server that is embedded ("" as path).
 	Version func(ctx context.Context, path string) (string, error)
+	// Forgets says whether a server with these options keeps nothing when it is killed. nil: it keeps its data.
+	Forgets func(options map[string]string) bool
 	// Wipe removes the data from a node's directory.
 	Wipe func(dir string) error
 	// Prefix puts a node's directory back to an earlier state, as after a power cut. nil: it can't be.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -171,6 +172,18 @@ func TestKillOfARealServer(t *testing.T) {
 			check(t, i.Heal(b.ctx))
 			b.wantKey(b.client("c1", "n1"), "k", tt.want)
 		})
+	}
+}
+
+// That a server comes back without its data is said, unless it was asked for.
+func TestKillSaysThatDataIsLost(t *testing.T) {
+	for persistence, want := range map[string]bool{"none": true, "aof-always": false} {
+		b := newBench(t, map[string]string{"persistence": persistence})
+		i := b.inject(nemesis.NewKill(nemesis.KillSpec{Of: target("n1")}))
+		if got := strings.Contains(i.Text, "without data"); got != want {
+			t.Errorf("persistence %s: %q", persistence, i.Text)
+		}
+		check(t, i.Heal(b.ctx))
 	}
 }
 

@@ -84,6 +84,16 @@ func (k *Kill) checkRestart(env Env) error {
 	return nil
 }
 
+// loss says that a server comes back without its data, though with data is what it was to come back.
+func (k *Kill) loss(env Env, names []string) string {
+	for _, name := range names {
+		if n, ok := env.node(name).(cluster.Forgetful); ok && n.Forgets() && k.spec.Restart != cluster.Empty && !k.spec.Stays {
+			return "; it persists nothing, so it comes back without data"
+		}
+	}
+	return ""
+}
+
 // Inject kills the targets; healing restarts them.
 func (k *Kill) Inject(ctx context.Context, env Env) (Injection, error) {
 	names, err := k.spec.Of.pick(ctx, env)
@@ -100,7 +110,7 @@ func (k *Kill) Inject(ctx context.Context, env Env) (Injection, error) {
 			return books.revive(ctx, id, name, k.spec.Restart)
 		})
 	}
-	text := fmt.Sprintf("kill %s (%s)", and(names), env.how(names, "SIGKILL"))
+	text := fmt.Sprintf("kill %s (%s%s)", and(names), env.how(names, "SIGKILL"), k.loss(env, names))
 	env.begin(names, text)
 	if err := each(names, func(name string) error { return books.kill(ctx, id, name) }); err != nil {
 		return Injection{}, undo(ctx, fmt.Errorf("kill %s: %w", and(names), err), heal)

@@ -94,6 +94,9 @@ type PowerError struct {
 }
 
 func (e *PowerError) Error() string {
+	if e.Fault.Number == 0 { // it is about something else
+		return fmt.Sprintf("%s: %v", e.File, e.Err)
+	}
 	return fmt.Sprintf("%s: line %d: fault %d: %v", e.File, e.Fault.Line, e.Fault.Number, e.Err)
 }
 
@@ -105,6 +108,15 @@ const CodePower = "LT105"
 // Tell is how the error is told to people.
 func (e *PowerError) Tell() (code, message string, details, fix []string) {
 	return CodePower, e.Error(), nil, nil
+}
+
+// CheckPowers asks each fault whether it can be brought about on a cluster that was made but not started; nil: there is none.
+func (p *Plan) CheckPowers(c cluster.Cluster) error {
+	env := nemesis.Env{Clients: &fleet{plan: p, order: p.clients()}}
+	if c != nil {
+		env.Nodes = c.Nodes()
+	}
+	return p.check(env)
 }
 
 // check asks each fault whether it can be brought about, before anything starts.

@@ -112,6 +112,12 @@ func (n *node) Restart(ctx context.Context, with cluster.Restart) error {
 	return n.launch(ctx)
 }
 
+// Forgets says whether the server keeps nothing when it is killed.
+func (n *node) Forgets() bool {
+	o := n.cluster.o
+	return o.Service.Forgets != nil && o.Service.Forgets(o.Server)
+}
+
 // CanRestart says whether the service knows how to come back so.
 func (n *node) CanRestart(with cluster.Restart) error {
 	switch s := n.cluster.o.Service; {

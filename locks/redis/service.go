@@ -37,6 +37,7 @@ func Service() cluster.Service {
 		Version: version,
 		Wipe:    wipe,
 		Prefix:  prefix,
+		Forgets: func(o map[string]string) bool { return o["persistence"] == "" || o["persistence"] == persistNone },
 		Time:    serverTime,
 	}
 }
