@@ -68,7 +68,9 @@ func (c *coverage) whole() {
 	if c.foreign() {
 		return
 	}
-	if _, ended := c.v.phases[history.PhaseEnd]; !ended {
+	if c.v.cutShort() {
+		c.miss("the run was cut short")
+	} else if _, ended := c.v.phases[history.PhaseEnd]; !ended {
 		c.miss("the run did not reach its end: what was recorded is judged all the same")
 	}
 }
@@ -232,7 +234,7 @@ func (c *coverage) around(f history.Fault, ws []window) {
 // drained asks whether each client got what it asked for at the end of the run.
 func (c *coverage) drained() {
 	drain, ok := c.v.phases[history.PhaseDrain]
-	if !ok {
+	if !ok || c.v.cutShort() {
 		return
 	}
 	type need struct{ client, lock int32 }

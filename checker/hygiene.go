@@ -3,6 +3,7 @@ package checker
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/locktest/locktest/history"
@@ -42,7 +43,7 @@ func hygieneOf(v *view, l *lockView) *ruling {
 	r := newRuling()
 	ts := l.tenures()
 	r.numbers["grants"] = float64(len(ts))
-	_, ended := v.phases[history.PhaseEnd]
+	ended := v.tidied()
 	for i := range ts {
 		t := &ts[i]
 		if ended && t.stopBy < 0 && v.grants[t.grant].crash == forever {
@@ -87,10 +88,27 @@ func (v *view) untidy(kind string, l *lockView, t *tenure, at time.Duration) Fin
 	}
 }
 
+// tidied says whether clients had the time to give back what they held: the run ended, and as it was meant to.
+func (v *view) tidied() bool {
+	_, ended := v.phases[history.PhaseEnd]
+	return ended && !v.cutShort() && v.h.Truncated == ""
+}
+
+// cutShort says whether the run was interrupted, or its last part, in which each client asks for each lock, was left
+// out.
+func (v *view) cutShort() bool {
+	if _, cut := v.phases[history.PhaseCut]; cut {
+		return true
+	}
+	drain, drained := v.phases[history.PhaseDrain]
+	_, ended := v.phases[history.PhaseEnd]
+	return drained && ended && !slices.ContainsFunc(v.ops, func(o op) bool { return o.call >= drain })
+}
+
 // observed takes what was found on the servers. A key without a TTL, of a lock with leases, stays for ever; at the end
 // of the run nothing should be left of any.
 func (v *view) observed(r *ruling) {
-	end, ended := v.phases[history.PhaseEnd]
+	end, ended := v.phases[history.PhaseEnd], v.tidied()
 	for _, i := range v.found {
 		e := &v.h.Ops[i]
 		f := Finding{Lock: e.Lock, Blame: ClientLibrary, Strength: Definite, At: e.Time, Ops: []int{e.Index}}

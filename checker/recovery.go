@@ -244,7 +244,7 @@ func (j *livenessJudge) takeovers() {
 // unless somebody may still have held it until after the last one gave up.
 func (j *livenessJudge) leaked() {
 	drain, ok := j.v.phases[history.PhaseDrain]
-	if !ok {
+	if !ok || j.v.cutShort() {
 		return
 	}
 	var tries []int32

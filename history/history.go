@@ -33,11 +33,12 @@ const (
 	Phase       Type = "phase"        // a part of the run begins: Name is one of the Phase… constants
 )
 
-// The parts of a run, in their order.
+// The parts of a run, in their order. Only a run that was interrupted or failed has PhaseCut.
 const (
 	PhaseWarmup = "warmup"
 	PhaseFaults = "faults"
 	PhaseSettle = "settle" // everything healed, clients go on
+	PhaseCut    = "cut"    // the run was cut short; nothing after it was meant to happen
 	PhaseDrain  = "drain"  // the workload has ended; each client acquires and releases each lock once
 	PhaseEnd    = "end"    // nothing more is sent
 	PhaseCut    = "cut"    // the run was cut short: nothing after it was meant to happen
