@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/locktest/locktest/internal/flatjson"
 )
@@ -12,17 +13,19 @@ import (
 type decoder struct {
 	flatjson.Scanner
 	op   *Op
-	read func(key string) error // field, made once
+	read func(key string) error // fresh, made once
+	seen []string               // keys of this object
+	bits uint64                 // a bit for each of them
 }
 
 func newDecoder() *decoder {
 	d := &decoder{}
-	d.read = d.field
+	d.read = d.fresh
 	return d
 }
 
 func (d *decoder) decode(line []byte, op *Op) error {
-	d.op = op
+	d.op, d.seen, d.bits = op, d.seen[:0], 0
 	if err := d.Object(line, d.read); err != nil {
 		return fmt.Errorf("%w: %w", ErrFormat, err)
 	}
@@ -37,6 +40,20 @@ func (d *decoder) decode(line []byte, op *Op) error {
 
 var known = map[Type]bool{Invoke: true, OK: true, Fail: true, Info: true, Lost: true, Renewed: true, Crash: true, FaultBegin: true,
 	FaultEnd: true, FaultMissed: true, HostStall: true, ClockOffset: true, Observed: true, Phase: true}
+
+// fresh refuses a key that came before. Which bit a key has is a guess that only saves comparing it with the others.
+func (d *decoder) fresh(key string) error {
+	bit := uint64(1)
+	if n := len(key); n > 0 {
+		bit <<= (uint(n)*7 + uint(key[0])*31 + uint(key[n-1])) % 64
+	}
+	if d.bits&bit != 0 && slices.Contains(d.seen, key) {
+		return errors.New("it is there twice")
+	}
+	d.bits |= bit
+	d.seen = append(d.seen, key)
+	return d.field(key)
+}
 
 func (d *decoder) field(key string) (err error) {
 	op := d.op

@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strconv"
-	"time"
+	"strings"
 
 	"github.com/locktest/locktest/internal/flatjson"
 )
@@ -104,7 +105,7 @@ func ReadJSONL(r io.Reader) (*History, error) {
 	sc.Split(splitLines)
 	if !sc.Scan() {
 		if sc.Err() != nil {
-			return nil, fmt.Errorf("line 1: %w", sc.Err())
+			return nil, fmt.Errorf("line 1: %w", scanned(sc.Err()))
 		}
 		return nil, fmt.Errorf("line 1: %w: it is empty, expected a header line", ErrFormat)
 	}
@@ -114,7 +115,8 @@ func ReadJSONL(r io.Reader) (*History, error) {
 	}
 	d := newDecoder()
 	rules := newRules()
-	for n := 2; sc.Scan(); n++ {
+	n := 2
+	for ; sc.Scan(); n++ {
 		line := sc.Bytes()
 		cut := len(line) == 0 || line[len(line)-1] != '\n'
 		line = bytes.TrimRight(line, "\r\n")
@@ -128,6 +130,9 @@ func ReadJSONL(r io.Reader) (*History, error) {
 			break
 		}
 		if err == nil {
+			err = op.sense()
+		}
+		if err == nil {
 			err = rules.check(&op)
 		}
 		if err != nil {
@@ -136,9 +141,17 @@ func ReadJSONL(r io.Reader) (*History, error) {
 		h.Ops = append(h.Ops, op)
 	}
 	if err := sc.Err(); err != nil {
-		return nil, fmt.Errorf("line %d: %w", len(h.Ops)+2, err)
+		return nil, fmt.Errorf("line %d: %w", n, scanned(err))
 	}
 	return h, nil
+}
+
+// scanned makes a line that is too long an error about what was read.
+func scanned(err error) error {
+	if errors.Is(err, bufio.ErrTooLong) {
+		return fmt.Errorf("%w: it is longer than %d MiB", ErrFormat, maxLine>>20)
+	}
+	return err
 }
 
 // splitLines is bufio.ScanLines, but keeps the newline, so that a line that was cut off can be told.
@@ -154,57 +167,28 @@ func splitLines(data []byte, atEOF bool) (int, []byte, error) {
 
 func readHeader(line []byte, h *Header) error {
 	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
 	if err := dec.Decode(h); err != nil {
+		if h.Schema != "" && h.Schema != Schema {
+			return wrongSchema(h)
+		}
+		if quoted, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+			return fmt.Errorf("header: %w", unknownField(strings.Trim(quoted, `"`), fieldNames(reflect.TypeFor[Header]())))
+		}
 		return fmt.Errorf("%w: header: %v", ErrFormat, err)
 	}
 	if h.Schema != Schema {
-		return fmt.Errorf("%w: schema is %q, expected %q", ErrFormat, h.Schema, Schema)
+		return wrongSchema(h)
+	}
+	if rest := bytes.TrimSpace(line[dec.InputOffset():]); len(rest) > 0 {
+		return fmt.Errorf("%w: header: something follows the object: %.40q", ErrFormat, rest)
+	}
+	if err := h.sense(); err != nil {
+		return fmt.Errorf("header: %w", err)
 	}
 	return nil
 }
 
-// rules are what every history keeps: indexes count up, time never decreases, a process has at most one operation open.
-type rules struct {
-	next int
-	last time.Duration
-	open map[process]*opened
-}
-
-type process struct {
-	client string
-	thread int
-	number int
-}
-
-type opened struct {
-	f     F
-	grant int
-	index int
-}
-
-func newRules() *rules { return &rules{open: map[process]*opened{}} }
-
-func (r *rules) check(op *Op) error {
-	if op.Index != r.next {
-		return fmt.Errorf("%w: index is %d, expected %d", ErrFormat, op.Index, r.next)
-	}
-	if op.Time < r.last {
-		return fmt.Errorf("%w: time runs backwards, from %v to %v", ErrFormat, r.last, op.Time)
-	}
-	r.next, r.last = op.Index+1, op.Time
-	p := process{op.Client, op.Thread, op.Process}
-	switch {
-	case op.Type == Invoke:
-		if o := r.open[p]; o != nil {
-			return fmt.Errorf("%w: %s (process %d) begins %s while its %s of index %d is open", ErrFormat, op.Client, op.Process, op.F, o.f, o.index)
-		}
-		r.open[p] = &opened{op.F, op.Grant, op.Index}
-	case op.Completes():
-		o := r.open[p]
-		if o == nil || o.f != op.F {
-			return fmt.Errorf("%w: %s (process %d) ends a %s that it did not begin", ErrFormat, op.Client, op.Process, op.F)
-		}
-		delete(r.open, p)
-	}
-	return nil
+func wrongSchema(h *Header) error {
+	return fmt.Errorf("%w: schema is %q, expected %q", ErrFormat, h.Schema, Schema)
 }

@@ -81,7 +81,42 @@ func TestReadJSONLRefuses(t *testing.T) {
 		"time backwards":    {head + `{"index":0,"t_ns":5,"type":"crash"}` + "\n" + `{"index":1,"t_ns":4,"type":"crash"}` + "\n", "line 3: not a history: time runs backwards"},
 		"two open":          {head + `{"index":0,"t_ns":1,"client":"c1","process":1,"type":"invoke","f":"read"}` + "\n" + `{"index":1,"t_ns":2,"client":"c1","process":1,"type":"invoke","f":"write"}` + "\n", "begins write while its read of index 0 is open"},
 		"end without begin": {head + `{"index":0,"t_ns":1,"client":"c1","type":"ok","f":"read"}` + "\n", "ends a read that it did not begin"},
-		"trailing":          {head + `{"index":0,"t_ns":1,"type":"crash"} {}` + "\n", "something follows"},
+		"other answer": {head + `{"index":0,"t_ns":1,"client":"c1","type":"invoke","f":"acquire","lock":"L","grant":8}` + "\n" + `{"index":1,"t_ns":2,"client":"c1","type":"ok","f":"acquire","lock":"L","grant":6}` + "\n",
+			"line 3: not a history: the answer to the acquire of index 0 is of grant 6, but it was asked for grant 8"},
+		"other lock": {head + `{"index":0,"t_ns":1,"client":"c1","type":"invoke","f":"release","lock":"L","grant":8}` + "\n" + `{"index":1,"t_ns":2,"client":"c1","type":"ok","f":"release","lock":"M","grant":8}` + "\n",
+			`line 3: not a history: the answer to the release of index 0 is of lock "M"`},
+		"grant twice": {head + `{"index":0,"t_ns":1,"client":"c1","type":"invoke","f":"acquire","lock":"L","grant":8}` + "\n" + `{"index":1,"t_ns":2,"client":"c2","type":"invoke","f":"acquire","lock":"L","grant":8}` + "\n",
+			"line 3: not a history: c2 acquires with grant 8, which another acquire has"},
+		"grant twice, large": {head + `{"index":0,"t_ns":1,"client":"c1","type":"invoke","f":"acquire","grant":8000000000000}` + "\n" + `{"index":1,"t_ns":2,"client":"c2","type":"invoke","f":"acquire","grant":8000000000000}` + "\n",
+			"line 3: not a history: c2 acquires with grant 8000000000000"},
+		"negative grant":   {head + `{"index":0,"t_ns":1,"client":"c1","type":"invoke","f":"acquire","grant":-8}` + "\n", "line 2: not a history: grant is -8"},
+		"negative TTL":     {head + `{"index":0,"t_ns":1,"client":"c1","type":"invoke","f":"acquire","ttl_ns":-1}` + "\n", "line 2: not a history: ttl_ns is -1"},
+		"endless TTL":      {head + `{"index":0,"t_ns":1,"client":"c1","type":"invoke","f":"acquire","ttl_ns":9000000000000000000}` + "\n", "ttl_ns is 9000000000000000000"},
+		"endless validity": {head + `{"index":0,"t_ns":1,"client":"c1","type":"renewed","grant":1,"valid_until_ns":9000000000000000000}` + "\n", "valid_until_ns is 9000000000000000000"},
+		"negative time":    {head + `{"index":0,"t_ns":-1,"client":"c1","type":"crash"}` + "\n", "t_ns is -1"},
+		"many permits":     {head + `{"index":0,"t_ns":1,"client":"c1","type":"invoke","f":"acquire","permits":2000000000}` + "\n", "permits is 2000000000, expected 0 to 1000000000"},
+		"unknown f":        {head + `{"index":0,"t_ns":1,"client":"c1","type":"invoke","f":"steal"}` + "\n", `line 2: not a history: f is "steal", expected acquire, extend, release, read or write`},
+		"unknown mode":     {head + `{"index":0,"t_ns":1,"client":"c1","type":"invoke","f":"acquire","mode":"odd"}` + "\n", `mode is "odd", expected exclusive or shared`},
+		"key twice":        {head + `{"index":0,"t_ns":1,"client":"c1","type":"crash","client":"c2"}` + "\n", "line 2: not a history: byte 59: client: it is there twice"},
+		"long line":        {head + `{"index":0,"t_ns":1,"client":"c1","type":"crash"}` + "\n\n" + strings.Repeat("x", maxLine+1) + "\n", "line 4: not a history: it is longer than 16 MiB"},
+		"long header":      {strings.Repeat("x", maxLine+1), "line 1: not a history: it is longer than 16 MiB"},
+		"header field":     {header(`"clock_eror_ns":7`), `line 1: header: not a history: unknown field "clock_eror_ns": did you mean "clock_error_ns"?`},
+		"strange field":    {header(`"colour":7`), `line 1: header: not a history: unknown field "colour"`},
+		"contract field":   {header(`"locks":[{"name":"L","provider":"p","contract":{"expire":"lease"}}]`), `unknown field "expire": did you mean "expiry"?`},
+		"header trailing":  {`{"schema":"locktest.history/1"} {"seed":1}` + "\n", `line 1: not a history: header: something follows the object: "{\"seed\":1}"`},
+		"clock error":      {header(`"clock_error_ns":-5`), "clock_error_ns is -5"},
+		"pipe delay":       {header(`"pipe_delay_ns":-5`), "pipe_delay_ns is -5"},
+		"bound":            {header(`"bounds":{"recover_within_ns":-5}`), "recover_within_ns is -5"},
+		"least acquires":   {header(`"bounds":{"min_acquires":-5}`), "min_acquires is -5"},
+		"drift":            {contract(`"drift":1`), `lock "L": not a history: drift is 1, expected at least 0 and less than 1`},
+		"negative drift":   {contract(`"drift":-0.1`), "drift is -0.1"},
+		"contract TTL":     {contract(`"ttl_ns":-1000`), "ttl_ns is -1000"},
+		"contract permits": {contract(`"permits":1000000001`), "permits is 1000000001"},
+		"reentry limit":    {contract(`"reentry_limit":-1`), "reentry_limit is -1"},
+		"expiry":           {contract(`"expiry":"someday"`), `expiry is "someday"`},
+		"tokens":           {contract(`"tokens":"many"`), `tokens is "many"`},
+		"resource check":   {header(`"resources":[{"name":"r","check":"well","store":"s"}]`), `resource "r": check is "well"`},
+		"trailing":         {head + `{"index":0,"t_ns":1,"type":"crash"} {}` + "\n", "something follows"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ReadJSONL(strings.NewReader(c.text))
@@ -92,6 +127,20 @@ func TestReadJSONLRefuses(t *testing.T) {
 				t.Errorf("%v does not wrap ErrFormat", err)
 			}
 		})
+	}
+}
+
+func header(field string) string { return `{"schema":"locktest.history/1",` + field + "}\n" }
+
+func contract(field string) string {
+	return header(`"locks":[{"name":"L","provider":"p","contract":{` + field + `}}]`)
+}
+
+// What was found on a server without an end has a negative TTL.
+func TestObservedWithoutEnd(t *testing.T) {
+	h, err := ReadJSONL(strings.NewReader(header(`"seed":1`) + `{"index":0,"t_ns":1,"type":"observed","lock":"L","name":"key","ttl_ns":-1}` + "\n"))
+	if err != nil || h.Ops[0].TTL != -1 {
+		t.Errorf("got %+v, %v", h, err)
 	}
 }
 

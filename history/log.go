@@ -34,7 +34,8 @@ func ReadLog(r io.Reader, c Contract) (*History, error) {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(make([]byte, 1<<16), maxLine)
 	l := &logReader{foreign: newForeign(c)}
-	for n := 1; sc.Scan(); n++ {
+	n := 1
+	for ; sc.Scan(); n++ {
 		if line := bytes.TrimSpace(sc.Bytes()); len(line) > 0 {
 			if err := l.line(line, n); err != nil {
 				return nil, fmt.Errorf("line %d: %w: %w", n, ErrFormat, err)
@@ -42,7 +43,7 @@ func ReadLog(r io.Reader, c Contract) (*History, error) {
 		}
 	}
 	if err := sc.Err(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("line %d: %w", n, scanned(err))
 	}
 	return l.sorted()
 }

@@ -34,12 +34,17 @@ func ParseText(r io.Reader) (*History, error) {
 		kinds: textKinds(), setters: attributeSetters(), headers: headerReaders(),
 	}
 	sc := bufio.NewScanner(r)
-	for n := 1; sc.Scan(); n++ {
+	sc.Buffer(nil, maxLine)
+	n := 1
+	for ; sc.Scan(); n++ {
 		if err := p.line(sc.Text()); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+			return nil, fmt.Errorf("line %d: %w: %w", n, ErrFormat, err)
 		}
 	}
 	if err := sc.Err(); err != nil {
+		return nil, fmt.Errorf("line %d: %w", n, scanned(err))
+	}
+	if err := p.h.Header.sense(); err != nil {
 		return nil, err
 	}
 	return p.h, p.order()
@@ -240,7 +245,7 @@ func (p *textParser) order() error {
 		switch {
 		case e.op.Type == Invoke:
 			if at, busy := open[key]; busy {
-				return fmt.Errorf("%s is called at %s before its call at %s returned", key, e.op.Time, at)
+				return fmt.Errorf("%w: %s is called at %s before its call at %s returned", ErrFormat, key, e.op.Time, at)
 			}
 			open[key] = e.op.Time
 		case e.op.Completes():
