@@ -41,7 +41,6 @@ const (
 	PhaseCut    = "cut"    // the run was cut short; nothing after it was meant to happen
 	PhaseDrain  = "drain"  // the workload has ended; each client acquires and releases each lock once
 	PhaseEnd    = "end"    // nothing more is sent
-	PhaseCut    = "cut"    // the run was cut short: nothing after it was meant to happen
 )
 
 // F is what an operation does.
