@@ -93,6 +93,32 @@ func (v *view) stalled(client string, from, to time.Duration) (stall, bool) {
 	return stall{}, false
 }
 
+// stallSpans returns, by client, the times in which it stalled, in order and apart; those of the harness, and so of
+// everybody, by the empty name.
+func (v *view) stallSpans() map[string][]span {
+	out := map[string][]span{}
+	for _, s := range v.stalls {
+		out[s.client] = append(out[s.client], span{s.from, s.to})
+	}
+	for client, spans := range out {
+		out[client] = union(spans)
+	}
+	return out
+}
+
+// anyStall says whether the host stalled anybody in that time.
+func (v *view) anyStall(from, to time.Duration) bool {
+	return slices.ContainsFunc(v.stalls, func(s stall) bool { return s.from <= to && from <= s.to })
+}
+
+// stallWords is what a message adds about a stall.
+func stallWords(s Strength) string {
+	if s != UnderStall {
+		return ""
+	}
+	return " The host stalled in that time, which nobody had asked for."
+}
+
 // meantFor says whether one fault on client was in effect from from to to: then nothing else is needed to explain what
 // client missed in that time.
 func (v *view) meantFor(client string, from, to time.Duration) bool {

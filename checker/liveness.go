@@ -73,6 +73,7 @@ type livenessJudge struct {
 	asked   []span  // times in which somebody asked for the lock, with short pauses bridged
 	granted []int32 // acquires answered OK, by reply
 	slowest map[string]float64
+	stalls  int // findings under a stall
 }
 
 func (j *livenessJudge) judge() *ruling {
@@ -92,8 +93,10 @@ func (j *livenessJudge) judge() *ruling {
 	j.leaked()
 	j.idle()
 	switch {
-	case len(j.r.findings) > 0:
+	case len(j.r.findings) > j.stalls:
 		j.r.verdict = Violated
+	case j.stalls > 0:
+		j.r.verdict, j.r.why = Inconclusive, fmt.Sprintf("the host stalled, which nobody had asked for, and what nobody was granted then says nothing of %s", quoted(j.l.name))
 	case len(j.granted) == 0:
 		j.r.verdict, j.r.why = Inconclusive, fmt.Sprintf("%s was never granted", quoted(j.l.name))
 	case j.bound == 0:
@@ -106,6 +109,15 @@ func (j *livenessJudge) finding(kind string, at, until time.Duration, ops ...int
 	return Finding{
 		Kind: kind, Lock: j.l.name, Blame: Service, Strength: Definite, At: at, Until: until,
 		Ops: j.v.events(ops...), Grants: j.v.grantIDs(ops...), Fault: j.v.faultAt(at, at),
+	}
+}
+
+// doubt makes f one under a stall where the host stalled between since, when the lock was free at the latest, and until:
+// then the servers may have been late to notice that.
+func (j *livenessJudge) doubt(f *Finding, since, until time.Duration) {
+	if j.v.anyStall(since, until) {
+		f.Strength = UnderStall
+		j.stalls++
 	}
 }
 
@@ -130,8 +142,9 @@ func (j *livenessJudge) falseRefusals() {
 			f = j.finding(FalseRefusal, o.call, o.ret, append(j.lastOps(p), i)...)
 			since = fmt.Sprintf("the last who can have held it, %s, held it until %s at the latest", j.v.clients.text[j.v.grants[p.grant].client], seconds(p.to))
 		}
-		f.Message = fmt.Sprintf("%s asked for %s at %s and was told at %s that somebody else holds it, but nobody can have: %s.",
-			j.v.client(o), quoted(j.l.name), seconds(o.call), seconds(o.ret), since)
+		j.doubt(&f, j.reach.lastEnd(o.call), o.ret)
+		f.Message = fmt.Sprintf("%s asked for %s at %s and was told at %s that somebody else holds it, but nobody can have: %s.%s",
+			j.v.client(o), quoted(j.l.name), seconds(o.call), seconds(o.ret), since, stallWords(f.Strength))
 		j.r.add(f)
 	}
 }

@@ -166,3 +166,9 @@ func (r *reach) last(at time.Duration) (p possible, ok bool) {
 	}
 	return r.ended[n-1], true
 }
+
+// lastEnd is when the last possible hold that had ended by at was over; 0: there was none.
+func (r *reach) lastEnd(at time.Duration) time.Duration {
+	p, _ := r.last(at)
+	return p.to
+}

@@ -16,19 +16,16 @@ func (j *livenessJudge) gap() time.Duration { return max(250*time.Millisecond, j
 // span is a time, from from to to.
 type span struct{ from, to time.Duration }
 
-// demand returns the times in which somebody asked for the lock, with short pauses bridged.
+// demand returns the times in which somebody asked for the lock, with short pauses bridged. Who is stalled does not ask,
+// and nobody does while the harness is.
 func (j *livenessJudge) demand() []span {
+	stalled := j.v.stallSpans()
 	var out []span
-	for _, i := range j.l.acquires { // by call
+	for _, i := range j.l.acquires {
 		o := &j.v.ops[i]
-		s := span{o.call, j.v.gaveUp(o)}
-		if n := len(out); n > 0 && s.from <= out[n-1].to+j.gap() {
-			out[n-1].to = max(out[n-1].to, s.to)
-		} else {
-			out = append(out, s)
-		}
+		out = append(out, without([]span{{o.call, j.v.gaveUp(o)}}, stalled[j.v.client(o)])...)
 	}
-	return out
+	return without(bridged(out, j.gap()), stalled[""])
 }
 
 // use returns the times in which the lock was held or may have been, from the reply that granted it; a fault in
@@ -47,13 +44,37 @@ func (j *livenessJudge) use() []span {
 	return union(out)
 }
 
-func union(spans []span) []span {
+func union(spans []span) []span { return bridged(spans, 0) }
+
+// bridged puts spans together that overlap, touch, or are at most gap apart.
+func bridged(spans []span, gap time.Duration) []span {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	out := spans[:0]
 	for _, s := range spans {
-		if n := len(out); n > 0 && s.from <= out[n-1].to {
+		if n := len(out); n > 0 && s.from-gap <= out[n-1].to {
 			out[n-1].to = max(out[n-1].to, s.to)
 		} else {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// without takes the times of off, which are in order and apart, out of spans.
+func without(spans, off []span) []span {
+	if len(off) == 0 {
+		return spans
+	}
+	var out []span
+	for _, s := range spans {
+		k := sort.Search(len(off), func(k int) bool { return off[k].to > s.from })
+		for ; k < len(off) && off[k].from < s.to; k++ {
+			if off[k].from > s.from {
+				out = append(out, span{s.from, off[k].from})
+			}
+			s.from = off[k].to
+		}
+		if s.from <= s.to {
 			out = append(out, s)
 		}
 	}
@@ -147,9 +168,17 @@ func (j *livenessJudge) recoveries() {
 	}
 }
 
-// held returns the times in which a client counted as holder, or a release was under way.
+// held returns the times in which a client counted as holder, or a release was under way. A lock without expiry stays
+// with a holder that was killed.
 func (j *livenessJudge) held() []span {
 	var out []span
+	if j.l.contract.Expiry != history.Lease && j.l.contract.Expiry != history.Session {
+		for i := range j.reach.ps {
+			p := &j.reach.ps[i]
+			out = append(out, span{p.since, min(p.to, j.v.end)})
+		}
+		return union(out)
+	}
 	for _, t := range j.l.tenures() {
 		end := min(t.stop, j.v.end)
 		if t.stopBy >= 0 {
@@ -264,7 +293,8 @@ func (j *livenessJudge) leaked() {
 		return
 	}
 	f := j.finding(LeakedLock, drain, last, tries...)
-	f.Message = fmt.Sprintf("after the run, with everything healed, %s was asked for %d times from %s to %s and never granted, and nobody can have held it any more.",
-		quoted(j.l.name), len(tries), seconds(drain), seconds(last))
+	j.doubt(&f, j.reach.lastEnd(last), last)
+	f.Message = fmt.Sprintf("after the run, with everything healed, %s was asked for %d times from %s to %s and never granted, and nobody can have held it any more.%s",
+		quoted(j.l.name), len(tries), seconds(drain), seconds(last), stallWords(f.Strength))
 	j.r.add(f)
 }
