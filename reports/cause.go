@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/locktest/locktest/history"
 )
@@ -46,6 +47,9 @@ func (s *Story) freed() string {
 		if g.id == r.call.Grant && g.leaseEnd != never && g.leaseEnd < sc.to {
 			grant += ", over at " + at(g.leaseEnd)
 		}
+	}
+	if r.end != nil && r.end.Type == history.OK && r.end.Time-r.call.Time < 10*time.Millisecond && sc.held == nil {
+		return fmt.Sprintf("%s's release of %q (%s) at %s was answered ok: it may have freed the lock while %s held it.", r.call.Client, clean(sc.lockName()), grant, at(r.call.Time), holders(sc)[0])
 	}
 	text := fmt.Sprintf("%s's release of %q (%s), sent at %s", r.call.Client, clean(sc.lockName()), grant, at(r.call.Time))
 	switch {

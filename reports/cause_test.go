@@ -174,3 +174,41 @@ func TestScreensAreShort(t *testing.T) {
 		}
 	}
 }
+
+// TestNoCauseIsMadeUp: a holder's own release, and one that a stopped client could not have sent, were not held back.
+func TestNoCauseIsMadeUp(t *testing.T) {
+	build := func(kind string, release int, to string) string {
+		b := newBook(history.PerGrant, history.IgnoresToken)
+		b.acquire("c1", 1, 1000, 1010, 1)
+		if kind != "" {
+			b.fault(1, kind, kind+" "+to, 1100, 4330, to)
+		}
+		b.op("r1", "c1", history.Release, release, 4332, history.Op{Grant: 1})
+		b.acquire("c2", 2, 4000, 4100, 2)
+		b.acquire("c3", 3, 4333, 4340, 3)
+		b.release("c2", 2, 4400, 4401, history.OK, "")
+		b.release("c3", 3, 4500, 4501, history.OK, "")
+		b.finish()
+		return story(t, b.outcome(nil, violated(checker.MutualExclusion, "3 holds", checker.Finding{Kind: checker.DoubleGrant, Lock: "orders", Ops: b.at("a2", "a3"), Grants: []int{2, 3}, Blame: checker.Service, Strength: checker.Definite, At: ms(4340), Until: ms(4400), Message: "Two."})))
+	}
+	const held, freed = "was held back by", "it may have freed the lock while c2 held it"
+	for name, c := range map[string]struct {
+		text      string
+		has, lack string
+	}{
+		"a cut link lets it through":      {build("partition", 1200, "c1"), held, freed},
+		"a node that stood still":         {build("pause", 1200, "n1"), held, freed},
+		"a stopped client sends it late":  {build("pause", 4331, "c1"), freed, held},
+		"a slow answer without any fault": {build("", 1200, ""), freed, held},
+		"somebody else's link was cut":    {build("partition", 1200, "c4"), freed, held},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(c.text, c.has) || strings.Contains(c.text, c.lack) {
+				t.Errorf("want %q and not %q in:\n%s", c.has, c.lack, c.text)
+			}
+		})
+	}
+	if text := story(t, fenceOrder()); !strings.Contains(text, "nothing that locktest did explains it") {
+		t.Error(text)
+	}
+}

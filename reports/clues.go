@@ -15,11 +15,12 @@ type clues struct {
 	releases []step       // in the order of their calls
 	ended    map[int]time.Duration
 	faults   []fault
+	nodes    []string
 	lease    time.Duration // the longest that a lock promises
 }
 
 func newClues(h *history.History) *clues {
-	c := &clues{acquires: map[int]step{}, ended: map[int]time.Duration{}, faults: injected(h)}
+	c := &clues{acquires: map[int]step{}, ended: map[int]time.Duration{}, faults: injected(h), nodes: h.Header.Nodes}
 	for _, l := range h.Header.Locks {
 		c.lease = max(c.lease, l.Contract.TTL)
 	}
@@ -73,17 +74,15 @@ func (c *clues) extend(grant int, st step) {
 const (
 	unlikely  = iota
 	maybe     // it may have arrived at any time
-	likely    // it came while the lock was held by another
 	certainly // it came after its own grant was over, or was held back by a fault that then ended
 )
 
 // freed finds the release by somebody else that may have made the lock free while the first of two holders held it.
-func (c *clues) freed(i *Incident) (release step, ok bool) {
+func (c *clues) freed(i *Incident) (release step, best int) {
 	first, second, ok := c.twice(i)
 	if !ok {
-		return step{}, false
+		return step{}, unlikely
 	}
-	best := unlikely
 	for _, r := range c.releases {
 		if r.call.Time >= second.end.Time {
 			break
@@ -95,7 +94,7 @@ func (c *clues) freed(i *Incident) (release step, ok bool) {
 			best, release = how, r
 		}
 	}
-	return release, best > unlikely
+	return release, best
 }
 
 // twice returns the acquires of the two grants of a double grant, in the order of their answers.
@@ -135,19 +134,20 @@ func (c *clues) suspect(r, first, second step) int {
 		return certainly
 	case !answered && c.letThrough(r, first, second) != nil:
 		return certainly
-	case answered && r.call.Time >= first.end.Time:
-		return likely
 	case !answered && r.call.Time+10*max(c.lease, time.Second) >= first.end.Time:
 		return maybe
 	}
 	return unlikely
 }
 
-// letThrough finds the fault that held a release back until it ended, while the first of two holders held the lock.
+// letThrough finds the fault that held a release back until it ended, while the first of two holders held the lock: a cut
+// link, or a node that stood still. A client that stands still sends nothing that could be held back.
 func (c *clues) letThrough(r, first, second step) *fault {
 	for n := range c.faults {
 		f := &c.faults[n]
-		if slices.Contains(f.targets, r.call.Client) && f.kind != "kill" && f.to != never && f.to > r.call.Time && f.from < f.to &&
+		aimed := slices.Contains(f.targets, r.call.Client)
+		holds := f.kind == "partition" && aimed || (f.kind == "partition" || f.kind == "pause") && slices.ContainsFunc(f.targets, func(t string) bool { return slices.Contains(c.nodes, t) })
+		if holds && f.to != never && f.to > r.call.Time && f.from < f.to &&
 			f.to >= first.end.Time-slack && f.to <= second.end.Time+slack && (r.end == nil || r.end.Type != history.OK || f.to <= r.end.Time+slack) {
 			return f
 		}
@@ -160,7 +160,7 @@ const slack = 50 * time.Millisecond
 
 // explained says whether something is known that may have brought an incident about.
 func (c *clues) explained(i *Incident) bool {
-	if _, ok := c.freed(i); ok {
+	if _, how := c.freed(i); how == certainly {
 		return true
 	}
 	from, to := i.span()

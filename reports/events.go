@@ -162,6 +162,9 @@ func acquireText(st step) (text, result string) {
 		ends := "ends"
 		if op.Valid > 0 {
 			ends = "valid until"
+			if end < op.Time {
+				ends = "over since"
+			}
 		}
 		text += fmt.Sprintf(", lease %s (%s %s)", long(length), ends, at(end))
 	}
@@ -235,7 +238,7 @@ func outcome(op *history.Op) string {
 func (s *scene) leaseEnds() []event {
 	var out []event
 	for _, g := range s.grants {
-		if g.granted == never || g.leaseEnd == never || g.leaseEnd > min(g.stop, s.to) {
+		if g.granted == never || g.leaseEnd == never || g.leaseEnd > min(g.stop, s.to) || g.leaseEnd < g.granted {
 			continue
 		}
 		e := event{at: g.leaseEnd, text: "the lease of " + g.client + " ends", weight: 8}

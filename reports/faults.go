@@ -10,8 +10,8 @@ import (
 
 // suspect looks for the release by somebody else that may have made the lock free while it was held.
 func (s *scene) suspect(known *clues) {
-	r, ok := known.freed(s.i)
-	if !ok {
+	r, how := known.freed(s.i)
+	if how == unlikely {
 		return
 	}
 	s.release = r
@@ -93,7 +93,7 @@ func injected(h *history.History) []fault {
 // faultText is what was done, else the kind with its targets, else what was planned.
 func faultText(h *history.History, op *history.Op) string {
 	if op.Text != "" {
-		return op.Text
+		return strings.TrimSuffix(op.Text, " (no process is signalled)") // the head of the screen says that of all
 	}
 	if len(op.Targets) > 0 {
 		return string(op.F) + " " + strings.Join(op.Targets, ", ")

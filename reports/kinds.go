@@ -2,10 +2,12 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/locktest/locktest/checker"
+	"github.com/locktest/locktest/runner"
 )
 
 // kind is all that was found of one kind of violation.
@@ -67,7 +69,8 @@ func (s *screen) kinds(r checker.Result) {
 	told := s.ordered()[0].Incidents[0]
 	kinds, rest := kindsOf(r)
 	for _, k := range kinds {
-		if line := k.line(told.has(r.Property, k.name)); line != "" {
+		excused := slices.ContainsFunc(slices.Concat(s.o.Conclusion.Accepted, s.o.Conclusion.Expected), func(c runner.Condition) bool { return c.Property == r.Property || c.Property == r.Property+"/"+k.name })
+		if line := k.line(told.has(r.Property, k.name) || excused && k.firm+k.doubtful > 1); line != "" {
 			s.wrapped("    ", line)
 		}
 	}

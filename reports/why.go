@@ -21,7 +21,13 @@ func (s *Story) why() []string {
 	for _, g := range s.scene.grants {
 		add(s.belief(g))
 	}
+	var told []string // properties: one message of each is enough, the rest is counted below
 	for n, f := range s.scene.i.Findings {
+		of := s.scene.i.Of[n]
+		if slices.Contains(told, of) {
+			continue
+		}
+		told = append(told, of)
 		if n == s.overlap() && len(holders(s.scene)) == 2 && len(out) == 2 {
 			add(fmt.Sprintf("Both held it from %s to %s.", at(f.At), at(f.Until)))
 			continue
@@ -138,9 +144,9 @@ func (s *Story) layer() string {
 		switch f.Blame {
 		case "":
 		case checker.Service, checker.ClientLibrary, checker.ServiceOrLibrary:
-			text = "the lock (its algorithm, client library or service), which granted or answered what it should not have"
+			text = "the lock (its algorithm, client library or service)"
 		case checker.ResourceParty:
-			text = "the resource, which accepted or answered what it should not have"
+			text = "the resource, which took what it should have refused"
 		case checker.ClientParty:
 			if s.scene.i.Of[n] == checker.Hygiene {
 				text = "the client (or what drives it), which kept what it should have given back"

@@ -36,6 +36,7 @@ func Judge(ctx context.Context, o *Outcome, h *history.History, checkers []check
 	}
 	o.Results = checker.Run(ctx, h, checkers, checker.Options{})
 	o.Metrics = Measure(h)
+	o.Metrics.answered(o.Results)
 	o.Lock = cmp.Or(o.Lock, provider(h))
 	if cross != nil {
 		var err error

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/locktest/locktest/checker"
 	"github.com/locktest/locktest/history"
 )
 
@@ -25,6 +26,21 @@ func Measure(h *history.History) Metrics {
 	}
 	faulty := covered(m.spans, length)
 	return Metrics{Calm: m.calm.part(length - faulty), Faults: m.faults.part(faulty), All: m.all.part(length)}
+}
+
+// answered takes the shares of attempts that were answered from the check that judges them, so that a bound is compared
+// with what the report shows.
+func (m *Metrics) answered(results []checker.Result) {
+	for _, r := range results {
+		if r.Property != checker.Availability {
+			continue
+		}
+		for name, p := range map[string]*Part{"calm": &m.Calm, "faults": &m.Faults, "all": &m.All} {
+			if share, ok := r.Numbers[name]; ok {
+				p.Availability = share
+			}
+		}
+	}
 }
 
 // span is the time in which a fault may have had an effect: from its begin to its end and a lease's length more.
