@@ -53,6 +53,8 @@ func (s *Story) freed() string {
 	}
 	text := fmt.Sprintf("%s's release of %q (%s), sent at %s", r.call.Client, clean(sc.lockName()), grant, at(r.call.Time))
 	switch {
+	case sc.held != nil && r.end != nil && r.end.Type == history.OK:
+		return text + fmt.Sprintf(", was held back by \"%s\" (%s to %s) and answered ok at %s: it may have freed the lock while %s held it.", sc.held.text, at(sc.held.from), at(sc.held.to), at(r.end.Time), holders(sc)[0])
 	case sc.held != nil:
 		return text + fmt.Sprintf(", was held back by \"%s\" (%s to %s). When that ended it may have arrived, and freed the lock of %s.", sc.held.text, at(sc.held.from), at(sc.held.to), holders(sc)[0])
 	case r.end != nil && r.end.Type == history.OK:

@@ -153,6 +153,26 @@ func TestInterruptedScreen(t *testing.T) {
 	}
 }
 
+func TestUnfinishedHistory(t *testing.T) {
+	for name, c := range map[string]struct {
+		phases []string
+		cut    bool
+	}{"whole": {[]string{history.PhaseWarmup, history.PhaseEnd}, false}, "cut off": {[]string{history.PhaseWarmup, history.PhaseFaults}, true}, "from elsewhere": {nil, false}} {
+		t.Run(name, func(t *testing.T) {
+			b := newBook(history.NoTokens, history.IgnoresToken)
+			for i, p := range c.phases {
+				b.add(p, history.Op{Type: history.Phase, Name: p, Time: ms(i)})
+			}
+			b.finish()
+			o := b.outcome(nil, checker.Result{Property: checker.MutualExclusion, Why: "nothing to compare"})
+			text := unwrapped(written(t, Text(Style{}), o))
+			if strings.Contains(text, "The run did not reach its end: what was recorded until then is judged") != c.cut || strings.Contains(text, "longer") == c.cut {
+				t.Error(text)
+			}
+		})
+	}
+}
+
 func TestAcceptedHazard(t *testing.T) {
 	o := staleWrite(nil)
 	o.Results = o.Results[:1]
@@ -196,8 +216,8 @@ func TestNoCauseIsMadeUp(t *testing.T) {
 		text      string
 		has, lack string
 	}{
-		"a cut link lets it through":      {build("partition", 1200, "c1"), held, freed},
-		"a node that stood still":         {build("pause", 1200, "n1"), held, freed},
+		"a cut link lets it through":      {build("partition", 1200, "c1"), held, "nothing that locktest did"},
+		"a node that stood still":         {build("pause", 1200, "n1"), held, "nothing that locktest did"},
 		"a stopped client sends it late":  {build("pause", 4331, "c1"), freed, held},
 		"a slow answer without any fault": {build("", 1200, ""), freed, held},
 		"somebody else's link was cut":    {build("partition", 1200, "c4"), freed, held},

@@ -55,7 +55,7 @@ type Cluster struct {
 	Nodes []string `json:"nodes,omitempty"`
 }
 
-// DocumentGroup is a kind of violation with its shortest instance.
+// DocumentGroup is a kind of violation with the first instance whose cause can be shown.
 type DocumentGroup struct {
 	Signature  string        `json:"signature"`
 	Pattern    string        `json:"pattern"`

@@ -68,15 +68,31 @@ func kindsOf(r checker.Result) (out []*kind, rest int) {
 func (s *screen) kinds(r checker.Result) {
 	told := s.ordered()[0].Incidents[0]
 	kinds, rest := kindsOf(r)
+	var brief, full []string
 	for _, k := range kinds {
-		excused := slices.ContainsFunc(slices.Concat(s.o.Conclusion.Accepted, s.o.Conclusion.Expected), func(c runner.Condition) bool { return c.Property == r.Property || c.Property == r.Property+"/"+k.name })
-		if line := k.line(told.has(r.Property, k.name) || excused && k.firm+k.doubtful > 1); line != "" {
-			s.wrapped("    ", line)
+		known := told.has(r.Property, k.name) || s.excused(r.Property, k)
+		if line := k.line(known); line != "" && known {
+			brief = append(brief, line)
+		} else if line != "" {
+			full = append(full, line)
 		}
 	}
 	if rest > 0 {
-		s.line(fmt.Sprintf("    %s more, counted but not kept one by one", grouped(rest)))
+		brief = append(brief, grouped(rest)+" more, counted but not kept one by one")
 	}
+	if len(brief) > 0 {
+		s.wrapped("    ", strings.Join(brief, "; "))
+	}
+	for _, line := range full {
+		s.wrapped("    ", line)
+	}
+}
+
+// excused says whether the scenario expects or accepts a kind that came more than once: then its number is enough.
+func (s *screen) excused(property string, k *kind) bool {
+	return k.firm+k.doubtful > 1 && slices.ContainsFunc(slices.Concat(s.o.Conclusion.Accepted, s.o.Conclusion.Expected), func(c runner.Condition) bool {
+		return c.Property == property || c.Property == property+"/"+k.name
+	})
 }
 
 func (k *kind) line(told bool) string {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/locktest/locktest/checker"
+	"github.com/locktest/locktest/history"
 	"github.com/locktest/locktest/runner"
 )
 
@@ -152,12 +153,32 @@ func (s *screen) interrupted() {
 	if s.o.Interrupted != "" {
 		s.wrapped("  ", fmt.Sprintf("Interrupted by %s: what was recorded until then is judged; how the run would have ended was not tested.", s.o.Interrupted))
 	}
+	if s.o.Interrupted == "" && s.o.Err == nil && unfinished(s.o.History) {
+		s.wrapped("  ", "The run did not reach its end: what was recorded until then is judged; how it would have ended was not tested.")
+	}
 	if s.o.Err != nil {
 		s.wrapped("  ", "The run did not go to its end: "+sentence(s.o.Err.Error()))
 	}
 	if h := s.o.History; h != nil && h.Truncated != "" {
 		s.wrapped("  ", "The history is incomplete: "+sentence(h.Truncated))
 	}
+}
+
+// cut says whether the run was ended before its time: more of the same would not help.
+func (s *screen) cut() bool { return s.o.Interrupted != "" || unfinished(s.o.History) }
+
+// unfinished says whether a history has parts, but not the last one.
+func unfinished(h *history.History) bool {
+	if h == nil {
+		return false
+	}
+	phases := map[string]bool{}
+	for i := range h.Ops {
+		if op := &h.Ops[i]; op.Type == history.Phase {
+			phases[op.Name] = true
+		}
+	}
+	return len(phases) > 0 && !phases[history.PhaseEnd]
 }
 
 // conditions say in words why the exit status is what it is, where the story doesn't.
@@ -176,7 +197,7 @@ func (s *screen) conditions() {
 	}
 	told := len(c.Expected) > 0 || len(accepted) > 0 && !s.storied()
 	for _, m := range c.Conditions {
-		if m.Exit == runner.ExitViolated || s.inStory(m.Property) || s.o.Interrupted != "" && m.Property == checker.Coverage {
+		if m.Exit == runner.ExitViolated || s.inStory(m.Property) || s.cut() && m.Property == checker.Coverage {
 			continue
 		}
 		s.wrapped("  ", fmt.Sprintf("%s (%s): %s", shownName(m.Property), m.Name, sentence(m.Text)))
@@ -272,7 +293,7 @@ func (s *screen) next() {
 	if s.o.Again == "" {
 		return
 	}
-	if s.o.Conclusion.Exit == runner.ExitInconclusive && s.o.Scenario != nil && s.o.Interrupted == "" {
+	if s.o.Conclusion.Exit == runner.ExitInconclusive && s.o.Scenario != nil && !s.cut() {
 		longer := 2 * s.o.Scenario.Run.Duration
 		s.line("  longer   " + s.o.Again + " --set run.duration=" + longer.String())
 	}
