@@ -21,6 +21,7 @@ type ruling struct {
 	why      string
 	engine   string
 	findings []Finding
+	more     int // findings that were counted but not put into words
 	numbers  map[string]float64
 }
 
@@ -110,6 +111,9 @@ func sum(rs []*ruling) Result {
 	r.explain(rs)
 	sortFindings(r.Findings)
 	r.Count = len(r.Findings)
+	for _, x := range rs {
+		r.Count += x.more
+	}
 	return r
 }
 

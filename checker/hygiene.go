@@ -53,9 +53,15 @@ func hygieneOf(v *view, l *lockView) *ruling {
 		}
 		v.tooLong(l, t, r)
 	}
+	excused := 0
+	for _, f := range r.findings {
+		excused += bit(f.Strength == UnderStall)
+	}
 	switch {
-	case len(r.findings) > 0:
+	case len(r.findings) > excused:
 		r.verdict = Violated
+	case excused > 0:
+		r.verdict, r.why = Inconclusive, fmt.Sprintf("the reply to the acquire came so late that less than the hold was left of the lease, in %s", count(excused, "hold"))
 	case len(ts) == 0:
 		r.verdict, r.why = Inconclusive, fmt.Sprintf("%s was never granted", quoted(l.name))
 	}
@@ -79,6 +85,10 @@ func (v *view) tooLong(l *lockView, t *tenure, r *ruling) {
 	f := v.untidy(HeldTooLong, l, t, deadline)
 	f.Until, f.Ops = t.stop, v.events(t.acq, t.stopBy)
 	f.Message = fmt.Sprintf("%s went on holding %s for %s after its lease had ended at %s, and no fault was in effect.", client, quoted(l.name), seconds(over), seconds(deadline))
+	if late, slow := v.slowReply(l, t); slow {
+		f.Strength = UnderStall
+		f.Message += slowWords(late)
+	}
 	r.add(f)
 }
 

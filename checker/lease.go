@@ -140,9 +140,9 @@ func (b *leaseMaker) add(i int32, o *op, ttl time.Duration) {
 	keeps := scale(ttl, 1/(1+b.c.Drift))
 	core := time.Duration(0)
 	if ttl > 0 {
-		core = o.call + keeps
+		core = plus(o.call, keeps)
 		b.t.legal = max(b.t.legal, core)
-		b.t.over = b.t.over || valid > o.ret+scale(ttl, 1+b.c.Drift)+b.v.header.ClockError
+		b.t.over = b.t.over || valid > plus(plus(o.ret, scale(ttl, 1+b.c.Drift)), b.v.header.ClockError)
 	}
 	if valid == 0 && !b.c.Background {
 		valid = core
@@ -154,11 +154,23 @@ func (b *leaseMaker) add(i int32, o *op, ttl time.Duration) {
 	}
 }
 
+// scale multiplies, and is forever where that overflows.
 func scale(d time.Duration, by float64) time.Duration {
 	if by == 1 {
 		return d
 	}
-	return time.Duration(float64(d) * by)
+	if x := float64(d) * by; x < float64(forever) {
+		return time.Duration(x)
+	}
+	return forever
+}
+
+// plus adds what is not negative, and is forever where that overflows.
+func plus(a, b time.Duration) time.Duration {
+	if a > forever-b {
+		return forever
+	}
+	return a + b
 }
 
 // deadline is until when, by what it had been told at now, the client may have reckoned that its lease lasts.
@@ -171,7 +183,7 @@ func (v *view) deadline(t *tenure, c *history.Contract, now time.Duration) time.
 		}
 		valid := v.done(o).Valid
 		if valid == 0 && o.act != renewed && !c.Background {
-			valid = o.call + v.ttl(o, c)
+			valid = plus(o.call, v.ttl(o, c))
 		}
 		d = max(d, valid)
 	}

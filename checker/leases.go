@@ -16,7 +16,7 @@ const maxActive = 256
 // leaseExclusion judges a lock whose grants end by themselves. Two of them may be in force at once (a double grant),
 // or one client may go on as holder after its own lease had ended (a stale holder).
 func leaseExclusion(ctx context.Context, v *view, l *lockView) *ruling {
-	e := &leaseJudge{v: v, l: l, r: newRuling(), session: l.contract.Expiry == history.Session, stale: map[int32]staleHold{}}
+	e := &leaseJudge{v: v, l: l, r: newRuling(), session: l.contract.Expiry == history.Session, stale: map[int32]*staleHold{}}
 	e.r.engine = "sweep"
 	e.r.kinds = map[string]Verdict{}
 	ts := l.tenures()
@@ -41,16 +41,33 @@ type leaseJudge struct {
 	r       *ruling
 	session bool
 	active  []*tenure // may still matter to the next
-	listed  int       // overlaps too short to count
-	stalls  int       // stale holders under a stall
-	stale   map[int32]staleHold
+	best    doubling  // of the grant that is looked at
+	stale   map[int32]*staleHold
+	built   [3]int // findings put into words, by standing
+	tiny    [2]int // overlaps too short to count, of double grants and of stale holders, that nothing else excuses
+	listed  int    // overlaps too short to count
+	stalls  int    // stale holders under a stall
+	slow    int    // those of them whose reply came late
 }
 
-// meet compares t with those before it that had not ended.
+// doubling is a grant, and how it met an earlier one that was in force. p and q are nil where sessions met.
+type doubling struct {
+	a        *tenure
+	p, q     *piece
+	at, to   time.Duration
+	strength Strength
+}
+
+// meet compares t with those before it that had not ended. Of the double grants that it makes only one is kept: the
+// first that counts.
 func (e *leaseJudge) meet(t *tenure) {
 	e.active = slices.DeleteFunc(e.active, func(a *tenure) bool { return a.span() <= t.ac })
+	e.best = doubling{}
 	for _, a := range e.active {
 		e.pair(a, t)
+	}
+	if e.best.a != nil {
+		e.double(&e.best, t)
 	}
 	if len(e.active) == maxActive {
 		e.active = e.active[1:]
@@ -66,13 +83,32 @@ func (e *leaseJudge) pair(a, b *tenure) {
 		return
 	}
 	if p, q, ok := overlapping(a, b); ok {
-		e.double(a, b, p, q)
+		e.doubled(doubling{a: a, p: p, q: q, at: max(p.from, q.from), to: min(p.end(), q.end())})
 		return
 	}
 	if a.known && a.stop > b.ac && b.stop > b.ac {
 		e.outlasted(a, b, e.v.deadline(a, &e.l.contract, b.ac))
 	}
 }
+
+func (e *leaseJudge) doubled(d doubling) {
+	d.strength = e.strength(d.at, d.to)
+	if e.best.a == nil || standing(d.strength) < standing(e.best.strength) {
+		e.best = d
+	}
+}
+
+// strength is UnderClocks for an overlap too short to count.
+func (e *leaseJudge) strength(at, to time.Duration) Strength {
+	if to-at <= e.v.discernible() {
+		return UnderClocks
+	}
+	return Definite
+}
+
+// discernible is the longest time that may only seem to have passed: by the clocks' error, or by what a client's reply
+// takes to be recorded.
+func (v *view) discernible() time.Duration { return max(v.header.Pipe, 2*v.header.ClockError) }
 
 // overlapping finds pieces of a and b that were in force at the same time, preferring those that the lock promises.
 func overlapping(a, b *tenure) (p, q *piece, ok bool) {
@@ -92,9 +128,41 @@ func overlapping(a, b *tenure) (p, q *piece, ok bool) {
 
 func bothCore(x, y *piece) bool { return max(x.from, y.from) < min(x.core, y.core) }
 
-func (e *leaseJudge) double(a, b *tenure, p, q *piece) {
-	at, to := max(p.from, q.from), min(p.end(), q.end())
-	f := e.finding(DoubleGrant, a, b, at, to)
+// double counts the double grant b, and puts it into words unless there are enough of them.
+func (e *leaseJudge) double(d *doubling, b *tenure) {
+	if d.strength == UnderClocks {
+		e.listed++
+		e.tiny[0]++
+	} else {
+		e.r.numbers["double_grants"]++
+	}
+	if !e.tell(d.strength) {
+		return
+	}
+	f := e.finding(DoubleGrant, d.a, b, d.at, d.to)
+	f.Strength = d.strength
+	if d.p == nil {
+		f.Ops, f.Blame = e.v.events(d.a.acq, d.a.stopBy, b.acq), Service
+		f.Message = e.sessionWords(d.a, b, d.to-d.at)
+	} else {
+		e.describe(&f, d, b)
+	}
+	e.r.add(f)
+}
+
+// tell says whether one more finding of that strength is to be put into words, and counts it.
+func (e *leaseJudge) tell(s Strength) bool {
+	n := &e.built[standing(s)]
+	if *n == e.v.mostFindings() {
+		e.r.more++
+		return false
+	}
+	*n++
+	return true
+}
+
+func (e *leaseJudge) describe(f *Finding, d *doubling, b *tenure) {
+	a, p, q := d.a, d.p, d.q
 	f.Ops = e.v.events(a.acq, p.op, b.acq, q.op)
 	f.Blame = ServiceOrLibrary
 	switch {
@@ -104,34 +172,20 @@ func (e *leaseJudge) double(a, b *tenure, p, q *piece) {
 		f.Blame = ClientLibrary
 	}
 	f.Message = fmt.Sprintf("%s and %s were both entitled to %s from %s to %s (%s): %s%s from %s to %s, %s%s from %s to %s.",
-		e.client(a), e.client(b), quoted(e.l.name), seconds(at), seconds(to), seconds(to-at),
+		e.client(a), e.client(b), quoted(e.l.name), seconds(d.at), seconds(d.to), seconds(d.to-d.at),
 		e.client(a), tokenWords(e.token(a)), seconds(p.from), seconds(p.end()), e.client(b), tokenWords(e.token(b)), seconds(q.from), seconds(q.end()))
-	e.keep(f)
 }
 
 func (e *leaseJudge) finding(kind string, a, b *tenure, at, to time.Duration) Finding {
-	f := Finding{
+	return Finding{
 		Kind: kind, Lock: e.l.name, Strength: Definite, At: at, Until: to,
 		Grants: e.v.grantIDs(a.acq, b.acq), Fault: e.v.faultAt(min(a.ac, b.ac), at),
 	}
-	if to-at <= max(e.v.header.Pipe, 2*e.v.header.ClockError) {
-		f.Strength = UnderClocks
-	}
-	return f
 }
 
 func (e *leaseJudge) client(t *tenure) string { return e.v.clients.text[e.v.grants[t.grant].client] }
 
 func (e *leaseJudge) token(t *tenure) uint64 { return e.v.grants[t.grant].token }
-
-func (e *leaseJudge) keep(f Finding) {
-	if f.Strength == UnderClocks {
-		e.listed++
-	} else {
-		e.r.numbers["double_grants"]++
-	}
-	e.r.add(f)
-}
 
 // count sets the numbers that don't come from findings.
 func (e *leaseJudge) count(ts []tenure) {
@@ -169,8 +223,8 @@ func (v *view) noticed(t *tenure) bool {
 func (e *leaseJudge) verdict(ts []tenure) {
 	known := e.session || slices.ContainsFunc(ts, func(t tenure) bool { return t.known })
 	n := e.r.numbers
-	e.r.kinds[DoubleGrant] = decide(n["double_grants"] > 0, false, len(ts) >= 2)
-	e.r.kinds[StaleHolder] = decide(n["stale_holders"] > 0, e.stalls > 0, len(ts) >= 2)
+	e.r.kinds[DoubleGrant] = decide(n["double_grants"] > 0, e.tiny[0] > 0, len(ts) >= 2)
+	e.r.kinds[StaleHolder] = decide(n["stale_holders"] > 0, e.stalls+e.tiny[1] > 0, len(ts) >= 2)
 	e.r.verdict = Merge(e.r.kinds[DoubleGrant], e.r.kinds[StaleHolder])
 	switch {
 	case e.r.verdict == Violated:
@@ -179,9 +233,18 @@ func (e *leaseJudge) verdict(ts []tenure) {
 	case !known:
 		e.r.verdict, e.r.why = NotApplicable, "the lock renews leases in the background and does not say until when they are valid"
 		e.r.kinds = map[string]Verdict{DoubleGrant: NotApplicable, StaleHolder: NotApplicable}
-	case e.stalls > 0:
+	case e.stalls > e.slow:
 		e.r.why = fmt.Sprintf("the host stalled, which nobody had asked for, and %s met it", count(e.stalls, "overlap"))
+	case e.slow > 0:
+		e.r.why = fmt.Sprintf("the reply to the acquire came so late that less than the hold was left of the lease, in %s", count(e.slow, "overlap"))
+	case e.tiny[0]+e.tiny[1] > 0:
+		e.r.why = e.v.tinyWords(e.tiny[0] + e.tiny[1])
 	}
+}
+
+// tinyWords is the reason for Inconclusive where n overlaps were too short to count.
+func (v *view) tinyWords(n int) string {
+	return fmt.Sprintf("%s lasted no longer than clocks and replies can be wrong by (%s)", count(n, "overlap"), seconds(v.discernible()))
 }
 
 func decide(violated, doubt, opportunity bool) Verdict {

@@ -153,5 +153,8 @@ func (j *resourceJudge) overran(i int32) (Strength, Party) {
 	if _, stalled := j.v.stalled(client, from, o.ret); stalled && !j.v.meantFor(client, from, o.call) {
 		return UnderStall, ClientParty
 	}
+	if _, slow := j.v.slowReply(l, &t); slow {
+		return UnderStall, ClientParty
+	}
 	return Hazard, ClientParty
 }

@@ -54,7 +54,7 @@ func (v *view) crowded(ctx context.Context, kind, none string, applies func(*his
 			r.add(f)
 		}
 		v.discipline(l, r)
-		r.conclude(len(holds) < 2)
+		r.conclude(v, len(holds) < 2)
 		if strictLock(l) {
 			v.settleOpen(ctx, l, r, kind, isAcquire)
 		}
@@ -69,11 +69,17 @@ func (v *view) crowded(ctx context.Context, kind, none string, applies func(*his
 }
 
 // conclude draws the verdict of a ruling whose findings all count, but for those that only clocks show.
-func (r *ruling) conclude(tooFew bool) {
+func (r *ruling) conclude(v *view, tooFew bool) {
+	tiny := 0
 	for _, f := range r.findings {
 		if f.Strength != UnderClocks {
 			r.verdict = Violated
+		} else {
+			tiny++
 		}
+	}
+	if r.verdict == Held && tiny > 0 {
+		r.verdict, r.why = Inconclusive, v.tinyWords(tiny)
 	}
 	if r.verdict == Held && tooFew {
 		r.verdict, r.why = Inconclusive, "there were no two holds to compare"

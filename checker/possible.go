@@ -84,7 +84,7 @@ func (v *view) latestEnd(l *lockView, g int32) time.Duration {
 			if ttl <= 0 {
 				return forever // a lease whose length nobody said
 			}
-			end = max(end, v.settled(o)+scale(ttl, 1+c.Drift)+grace(ttl), v.done(o).Valid)
+			end = max(end, plus(v.settled(o), plus(scale(ttl, 1+c.Drift), grace(ttl))), v.done(o).Valid)
 		}
 	}
 	if c.Background && v.grants[g].crash == forever && !v.released(g) {
@@ -124,7 +124,7 @@ func (v *view) sessionEnd(l *lockView, g int32) time.Duration {
 	if end == forever {
 		return forever
 	}
-	return end + scale(ttl, 1+l.contract.Drift) + grace(ttl)
+	return plus(end, plus(scale(ttl, 1+l.contract.Drift), grace(ttl)))
 }
 
 // reach answers whether anything possible meets a time.

@@ -46,7 +46,7 @@ func reentrancyOf(v *view, l *lockView) *ruling {
 	if n.open > 0 {
 		r.complete, r.why = false, n.openWords()
 	}
-	r.conclude(r.numbers["nested"] == 0)
+	r.conclude(v, r.numbers["nested"] == 0)
 	if r.verdict == Inconclusive {
 		r.why = "no holder acquired again"
 	}

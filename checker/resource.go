@@ -71,6 +71,7 @@ type resourceJudge struct {
 	r      *ruling
 	late   map[int32]bool // ops that a check of tokens would have refused
 	firsts map[int32]bool // grants under which the first version was read
+	lost   int            // accepted writes that wiped out another accepted one
 }
 
 func (j *resourceJudge) verdict() {
@@ -84,7 +85,7 @@ func (j *resourceJudge) verdict() {
 	case counted > 0:
 		j.r.verdict = Violated
 	case len(j.r.findings) > 0:
-		j.r.verdict, j.r.why = Inconclusive, "a hold outlasted its lease while the host stalled, which nobody had asked for"
+		j.r.verdict, j.r.why = Inconclusive, "a hold outlasted its lease because the host stalled, or the reply to its acquire came late, which nobody had asked for"
 	case j.r.numbers["writes"] == 0:
 		j.r.verdict, j.r.why = Inconclusive, "nothing was written"
 	}

@@ -48,6 +48,7 @@ func (opt Options) view(h *history.History) (*view, error) {
 	}
 	v, err := newView(h)
 	if err == nil {
+		v.most = opt.MaxFindings
 		v.budget.bytes = opt.Memory
 		v.budget.configs = cmp.Or(opt.Configurations, v.budget.configs)
 	}

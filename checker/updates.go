@@ -14,10 +14,15 @@ import (
 // and somebody read its version or computed from it.
 func (j *resourceJudge) lostUpdates() {
 	next := map[int64]int32{}
+	accepted := map[int64]bool{} // versions from which an accepted write was computed
 	for _, i := range j.effective() {
 		base, known := j.base(i)
 		if !known {
 			continue
+		}
+		if j.accepted(i) {
+			j.lost += bit(accepted[base])
+			accepted[base] = true
 		}
 		first, taken := next[base]
 		if !taken {
@@ -151,7 +156,7 @@ func (j *resourceJudge) wouldFence(a, b int32) string {
 }
 
 // counter checks the end of a counter whose every write adds one: it is at least the accepted increments, and at most
-// those and the unknown ones.
+// those and the unknown ones. What lost updates explain wholly is theirs, and no finding of its own.
 func (j *resourceJudge) counter() {
 	last, ok := j.lastRead()
 	if !ok {
@@ -174,13 +179,34 @@ func (j *resourceJudge) counter() {
 	}
 	end, _ := j.number(&j.v.ops[last])
 	j.r.numbers["counter"] = float64(end)
-	if int(end) >= accepted && int(end) <= accepted+unsure {
+	if end >= int64(accepted-j.lost) && end <= int64(accepted+unsure) {
 		return
 	}
+	j.wrongCount(last, end, accepted, unsure)
+}
+
+// wrongCount reports a difference that lost updates explain in part or not at all. In part, it is as firm as the
+// firmest of them, and whose that one is: the others are likely to be of the same kind.
+func (j *resourceJudge) wrongCount(last int32, end int64, accepted, unsure int) {
 	f := j.finding(WrongCount, Service, last)
 	f.Message = fmt.Sprintf("%s ended at %d, read by %s at %s, after %s that were accepted and %d of unknown outcome.",
 		quoted(j.t.Name), end, j.v.client(&j.v.ops[last]), seconds(j.v.ops[last].ret), count(accepted, "increment"), unsure)
+	if end < int64(accepted) && j.lost > 0 {
+		f.Message += fmt.Sprintf(" Lost updates (%s) explain a part of that.", grouped(j.lost))
+		f.Strength, f.Blame = j.firmest(LostUpdate)
+	}
 	j.r.add(f)
+}
+
+// firmest returns the strength and the blame of the firmest finding of that kind.
+func (j *resourceJudge) firmest(kind string) (strength Strength, blame Party) {
+	for i := range j.r.findings {
+		f := &j.r.findings[i]
+		if f.Kind == kind && (strength == "" || standing(f.Strength) < standing(strength)) {
+			strength, blame = f.Strength, f.Blame
+		}
+	}
+	return strength, blame
 }
 
 // lastRead is the last accepted read with a number.

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sync"
@@ -69,6 +70,7 @@ type view struct {
 	phases  map[string]time.Duration
 	end     time.Duration // time of the last event
 	budget  budget        // of the general engine
+	most    int           // findings of one kind to put into words
 }
 
 // lockView is all that concerns one lock.
@@ -134,6 +136,9 @@ func newView(h *history.History) (*view, error) {
 	}
 	return v, nil
 }
+
+// mostFindings is how many findings of one lock and strength are put into words; more are only counted.
+func (v *view) mostFindings() int { return cmp.Or(v.most, DefaultFindings) }
 
 func (v *view) client(o *op) string { return v.clients.text[o.client] }
 
