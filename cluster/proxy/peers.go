@@ -78,8 +78,10 @@ func (n *Network) addRewriting(o Options) {
 				if p == nil || back == nil {
 					continue
 				}
+				p.linking.Lock() // somebody may have dialed already, by chance or by scanning ports
 				p.rewriteUp = rewrite{from: []byte(back.upstream()), to: []byte(back.addr)}
 				p.rewriteDown = rewrite{from: []byte(p.upstream()), to: []byte(p.addr)}
+				p.linking.Unlock()
 			}
 		}
 	}
