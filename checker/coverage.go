@@ -234,7 +234,7 @@ func (c *coverage) around(f history.Fault, ws []window) {
 // drained asks whether each client got what it asked for at the end of the run.
 func (c *coverage) drained() {
 	drain, ok := c.v.phases[history.PhaseDrain]
-	if !ok || c.v.cutShort() {
+	if !ok || !c.v.tidied() {
 		return
 	}
 	type need struct{ client, lock int32 }

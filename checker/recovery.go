@@ -273,7 +273,7 @@ func (j *livenessJudge) takeovers() {
 // unless somebody may still have held it until after the last one gave up.
 func (j *livenessJudge) leaked() {
 	drain, ok := j.v.phases[history.PhaseDrain]
-	if !ok || j.v.cutShort() {
+	if !ok || !j.v.tidied() {
 		return
 	}
 	var tries []int32
