@@ -113,7 +113,7 @@ func (s *Section) extend(ctx context.Context) (bool, error) {
 		if reply.TTL > 0 {
 			op.TTL = reply.TTL
 		}
-		op.Valid = w.shared.Recorder.Since(reply.Until)
+		op.Valid = w.validUntil(reply.Until)
 	}
 	w.end(op, r)
 	if r.Outcome == history.NotHeld {

@@ -112,7 +112,7 @@ func (w *Worker) acquire(ctx context.Context, lock string, wait time.Duration) (
 		op.TTL = reply.TTL
 	}
 	h.token, h.valid = uint64(reply.Token), reply.Until
-	op.Token, op.Valid = h.token, w.shared.Recorder.Since(reply.Until)
+	op.Token, op.Valid = h.token, w.validUntil(reply.Until)
 	w.end(op, result{Type: history.OK})
 	w.shared.Watch(Acquired, name, lock, grant)
 	return h, nil
@@ -146,6 +146,14 @@ func (w *Worker) release(ctx context.Context, lock string, grant int) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// validUntil is t on the run's clock. Zero would mean that the client doesn't say, and nothing was before the run.
+func (w *Worker) validUntil(t time.Time) time.Duration {
+	if t.IsZero() {
+		return 0
+	}
+	return max(1, w.shared.Recorder.Since(t))
 }
 
 // result is how an operation is recorded.
@@ -214,7 +222,7 @@ func (w *Worker) Tell(e clients.Event) {
 	case clients.LostEvent:
 		w.lost(h, "")
 	case clients.Renewed:
-		w.shared.Recorder.Record(history.Op{Client: w.client.Name(), Type: history.Renewed, Lock: h.lock, Grant: h.grant, Valid: w.shared.Recorder.Since(e.Until)})
+		w.shared.Recorder.Record(history.Op{Client: w.client.Name(), Type: history.Renewed, Lock: h.lock, Grant: h.grant, Valid: w.validUntil(e.Until)})
 	}
 }
 

@@ -106,7 +106,7 @@ func (b *bench) request(wait time.Duration) locks.Request {
 
 func (b *bench) acquire(c locks.Client, wait time.Duration) locks.Lock {
 	b.t.Helper()
-	l, err := c.Acquire(b.context(), b.request(wait))
+	l, err := b.insist(b.context(), c, wait)
 	if err != nil {
 		b.t.Fatalf("acquire: %v", err)
 	}
@@ -322,9 +322,9 @@ func lossTold(t *testing.T, b *bench) {
 }
 
 // insist acquires, cleaning up after answers that are unknown: on a machine that is busy a server may be late.
-func (b *bench) insist(ctx context.Context, c locks.Client) (locks.Lock, error) {
+func (b *bench) insist(ctx context.Context, c locks.Client, wait time.Duration) (locks.Lock, error) {
 	for {
-		l, err := c.Acquire(ctx, b.request(limit))
+		l, err := c.Acquire(ctx, b.request(wait))
 		if err == nil || locks.Definite(err) || ctx.Err() != nil {
 			return l, err
 		}
@@ -345,7 +345,7 @@ func oneAtATime(t *testing.T, b *bench) {
 		ctx := b.context()
 		wg.Go(func() {
 			for range 10 {
-				l, err := b.insist(ctx, c)
+				l, err := b.insist(ctx, c, limit)
 				if err != nil {
 					t.Errorf("acquire: %v", err)
 					return
