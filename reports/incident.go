@@ -21,7 +21,8 @@ type Incident struct {
 	Signature string // the same between runs and seeds
 	Pattern   string // what the signature stands for
 
-	explained bool // something is known that may have brought it about
+	explained bool   // something is known that may have brought it about
+	known     *clues // of its history; nil: not looked for yet
 }
 
 // Properties lists what the incident violates, in the order of its findings.
@@ -50,9 +51,12 @@ type Group struct {
 // later often only follows from the first.
 func Groups(h *history.History, results []checker.Result) []Group {
 	incidents := gather(h, results)
+	if len(incidents) == 0 {
+		return nil
+	}
 	known := newClues(h)
 	for n := range incidents {
-		incidents[n].explained = known.explained(&incidents[n])
+		incidents[n].known, incidents[n].explained = known, known.explained(&incidents[n])
 	}
 	by := map[string]*Group{}
 	for _, i := range incidents {

@@ -113,7 +113,10 @@ type fault struct {
 
 func newScene(h *history.History, i *Incident) *scene {
 	s := &scene{h: h, i: i, cited: map[int]bool{}, highest: map[int]uint64{}, refusals: map[string]int{}, proofs: map[int]proof{}}
-	known := newClues(h)
+	known := i.known
+	if known == nil {
+		known = newClues(h)
+	}
 	s.suspect(known)
 	for _, f := range i.Findings {
 		for _, op := range f.Ops {
