@@ -18,7 +18,7 @@ func (s *screen) metrics() {
 		text += fmt.Sprintf("; handover p99 %s", short(all.Handover.P99))
 	}
 	s.wrapped("  ", text+fmt.Sprintf("; %.3g grants/s", all.Throughput))
-	s.blank()
+	s.figures = true
 }
 
 // cautions says what a reader must know to weigh the verdict.
@@ -40,7 +40,7 @@ func (s *screen) cautions() {
 	for _, l := range lines {
 		s.wrapped("  ", l)
 	}
-	if len(lines) > 0 {
+	if len(lines) > 0 || s.figures {
 		s.blank()
 	}
 }

@@ -34,9 +34,10 @@ func Verdict(style Style) Reporter {
 
 type screen struct {
 	*page
-	o      *runner.Outcome
-	groups []Group // as ordered gives them, once it was asked
-	sorted bool
+	o       *runner.Outcome
+	groups  []Group // as ordered gives them, once it was asked
+	sorted  bool
+	figures bool // metrics were written
 }
 
 func (s *screen) write() {
@@ -293,7 +294,7 @@ func (s *screen) next() {
 	if s.o.Again == "" {
 		return
 	}
-	if s.o.Conclusion.Exit == runner.ExitInconclusive && s.o.Scenario != nil && !s.cut() {
+	if s.o.Conclusion.Exit == runner.ExitInconclusive && s.o.Scenario != nil && s.o.Scenario.Run.Duration > 0 && !s.cut() {
 		longer := 2 * s.o.Scenario.Run.Duration
 		s.line("  longer   " + s.o.Again + " --set run.duration=" + longer.String())
 	}

@@ -165,6 +165,9 @@ func (s *Story) layer() string {
 	if len(out) == 0 {
 		return idle
 	}
+	if late := s.acted(); s.what() == "hazard" && late != "" && s.refusedToken() != 0 {
+		return fmt.Sprintf("Nothing broke: the client %s acted on a lease that was over, and was refused.", late)
+	}
 	return "What broke: " + strings.Join(out, "; ") + "."
 }
 
