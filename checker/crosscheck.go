@@ -3,6 +3,7 @@ package checker
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/locktest/locktest/history"
@@ -185,17 +186,12 @@ func (v *view) holdMoves(h *hold, number int32) []move {
 
 // tokensDisagree says whether the tokens of n's holds contradict their order.
 func (v *view) tokensDisagree(l *lockView, n *normaliser) bool {
-	certain := map[int32]bool{}
+	certain := v.ofGrants(l)
 	for i := range n.holds {
-		certain[n.holds[i].acq] = true
+		certain.set(v.ops[n.holds[i].acq].grant, 1)
 	}
 	r := newRuling()
-	var fs []fenced
-	for _, f := range v.fenced(l, newRuling()) {
-		if certain[f.acq] {
-			fs = append(fs, f)
-		}
-	}
+	fs := slices.DeleteFunc(v.fenced(l, newRuling()), func(f fenced) bool { return certain.get(f.grant) == 0 })
 	tokenReuse(v, l, fs, r)
 	tokenOrder(v, l, fs, r)
 	return len(r.findings) > 0

@@ -120,7 +120,7 @@ func (v *view) fenced(l *lockView, r *ruling) []fenced {
 
 // lasts says until when t certainly lasted. A hold without a lease lasts until its release is asked for; one of a
 // session may end at any time.
-func lasts(l *lockView, t *tenure, ends map[int32]time.Duration) (until time.Duration, alive bool) {
+func lasts(l *lockView, t *tenure, ends *grantTimes) (until time.Duration, alive bool) {
 	switch l.contract.Expiry {
 	case history.Lease:
 		if until, alive = t.inForce(); alive {
@@ -130,25 +130,54 @@ func lasts(l *lockView, t *tenure, ends map[int32]time.Duration) (until time.Dur
 	case history.Session:
 		return forever, false
 	}
-	if until, alive = ends[t.acq]; alive {
+	if until = ends.get(t.grant); until > 0 {
 		return until, true
 	}
 	return forever, false
 }
 
-// strictEnds returns, by acquire, until when each certain hold of a lock without expiry lasted.
-func (v *view) strictEnds(l *lockView) map[int32]time.Duration {
+// strictEnds returns, by grant, until when each certain hold of a lock without expiry lasted; 0: it is not certain.
+func (v *view) strictEnds(l *lockView) *grantTimes {
 	if !strictLock(l) {
 		return nil
 	}
 	holds := l.holds().holds
-	ends := make(map[int32]time.Duration, len(holds))
+	ends := v.ofGrants(l)
 	for i := range holds {
 		if !holds[i].float {
-			ends[holds[i].acq] = holds[i].ri
+			ends.set(v.ops[holds[i].acq].grant, max(1, holds[i].ri))
 		}
 	}
 	return ends
+}
+
+// grantTimes has a time for each grant of one lock; 0: none was set. It is a table where the lock has a good part of all
+// grants, else a map.
+type grantTimes struct {
+	table []time.Duration
+	rest  map[int32]time.Duration
+}
+
+func (v *view) ofGrants(l *lockView) *grantTimes {
+	if 8*len(l.grants) >= len(v.grants) {
+		return &grantTimes{table: make([]time.Duration, len(v.grants))}
+	}
+	return &grantTimes{rest: make(map[int32]time.Duration, len(l.grants))}
+}
+
+func (t *grantTimes) set(g int32, d time.Duration) {
+	if t.table != nil {
+		t.table[g] = d
+		return
+	}
+	t.rest[g] = d
+}
+
+func (t *grantTimes) get(g int32) time.Duration {
+	if t.table != nil {
+		return t.table[g]
+	}
+	return t.rest[g]
 }
 
 // grantedToken is the token of the grant that acquire acq made; 0: none, or not known.

@@ -61,18 +61,18 @@ func (b *builder) join(g *grant, i int32) {
 // the history names, a client's thread is the owner.
 func (b *builder) owners() {
 	t := newOwnerTable(b.v)
-	last := map[int32]int32{}   // the client's newest grant with a value
-	reused := map[int32]int32{} // a grant whose value the client had used before
+	tells := make([]bool, len(b.v.clients.text))   // clients that have a grant with a value
+	reused := make([]int32, len(b.v.clients.text)) // one more than a grant whose value its client had used before
 	for g := range b.v.grants {
-		c := b.v.grants[g].client
-		if b.v.ownerValue(int32(g)) == "" {
+		if b.v.grants[g].told < 0 {
 			continue
 		}
+		c := b.v.grants[g].client
 		if n, new := t.number(int32(g)); !new {
-			reused[c] = int32(g)
+			reused[c] = int32(g) + 1
 			b.v.grants[g].owner = n
 		}
-		last[c] = int32(g)
+		tells[c] = true
 	}
 	threads := map[int32]int32{}
 	for g := range b.v.grants {
@@ -80,12 +80,11 @@ func (b *builder) owners() {
 		if gr.owner >= 0 {
 			continue
 		}
-		again, reuses := reused[gr.client]
-		_, tells := last[gr.client]
+		again := reused[gr.client]
 		switch {
-		case reuses:
-			gr.owner = b.v.grants[again].owner
-		case tells || gr.from == gr.to:
+		case again > 0:
+			gr.owner = b.v.grants[again-1].owner
+		case tells[gr.client] || gr.from == gr.to:
 			gr.owner = t.fresh()
 		default:
 			thread := b.v.ops[b.v.byGrant[gr.from]].thread

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -51,13 +52,17 @@ func (t *tenure) inForce() (until time.Duration, alive bool) {
 
 // tenures returns the certain grants of l in the order of their replies.
 func (v *view) tenures(l *lockView) []tenure {
-	out := make([]tenure, 0, len(l.grants))
+	times := make([]timed, 0, len(l.grants))
 	for _, g := range l.grants {
 		if a := v.acquired(g); a != nil {
-			out = append(out, v.tenure(l, g, a))
+			times = append(times, timed{a.ret, g})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b tenure) int { return int(max(-1, min(1, a.ac-b.ac))) })
+	slices.SortFunc(times, func(a, b timed) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.place, b.place)) })
+	out := make([]tenure, 0, len(times))
+	for _, t := range times {
+		out = append(out, v.tenure(l, t.place, v.acquired(t.place)))
+	}
 	return out
 }
 

@@ -11,6 +11,7 @@ type builder struct {
 	v        *view
 	shape    shape
 	lanes    map[line]*lane
+	recent   [64]recent // lanes that were looked up
 	locks    names
 	lastLock int32 // of the locks, the one that was named last
 	things   names
@@ -117,7 +118,30 @@ func (t *idTable) set(id int, g int32) {
 	t.rest[id] = g
 }
 
+// recent is a lane with what it was found by.
+type recent struct {
+	line
+	lane *lane
+}
+
+// lane looks among the recent ones first: most histories have few, and hashing a name for each event costs more than
+// all else that is done with it.
 func (b *builder) lane(e *history.Op) *lane {
+	h := uint(e.Thread)*31 + uint(e.Process)*7
+	if n := len(e.Client); n > 0 {
+		h += uint(e.Client[n-1])
+		if n > 1 {
+			h += 10 * uint(e.Client[n-2])
+		}
+	}
+	r := &b.recent[h%uint(len(b.recent))]
+	if r.lane == nil || r.thread != e.Thread || r.process != e.Process || r.client != e.Client {
+		*r = recent{line{e.Client, e.Thread, e.Process}, b.findLane(e)}
+	}
+	return r.lane
+}
+
+func (b *builder) findLane(e *history.Op) *lane {
 	at := line{e.Client, e.Thread, e.Process}
 	l := b.lanes[at]
 	if l == nil {
@@ -211,6 +235,10 @@ func (b *builder) lock(name string) int32 {
 	b.lastLock = n
 	if int(n) == len(b.v.locks) {
 		b.v.locks = append(b.v.locks, lockView{name: name, contract: b.v.header.Contract(name)})
+		if len(b.v.header.Locks) == 1 { // then nearly all is its
+			l := &b.v.locks[n]
+			l.acquires, l.grants = make([]int32, 0, b.shape.grants), make([]int32, 0, b.shape.grants)
+		}
 	}
 	return n
 }

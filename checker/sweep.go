@@ -35,16 +35,32 @@ func sweepMutex(holds []hold) []clash {
 
 // order returns the places of the certain holds, by when they were granted, and of the floats.
 func order(holds []hold) (solid, floats []int32) {
-	solid = make([]int32, 0, len(holds))
+	times := make([]timed, 0, len(holds))
 	for i := range holds {
 		if holds[i].float {
 			floats = append(floats, int32(i))
 		} else {
-			solid = append(solid, int32(i))
+			times = append(times, timed{holds[i].ac, int32(i)})
 		}
 	}
-	slices.SortFunc(solid, func(a, b int32) int { return byAcquired(holds[a], holds[b]) })
+	slices.SortFunc(times, func(a, b timed) int {
+		if a.at != b.at {
+			return cmp.Compare(a.at, b.at)
+		}
+		return byAcquired(holds[a.place], holds[b.place])
+	})
+	solid = make([]int32, len(times))
+	for i, t := range times {
+		solid[i] = t.place
+	}
 	return solid, floats
+}
+
+// timed is the place of something in a list, next to the time that it is sorted by: a sort that needn't look at the
+// list is several times faster.
+type timed struct {
+	at    time.Duration
+	place int32
 }
 
 // floatsInside needs solid sorted by ac.
