@@ -1,9 +1,7 @@
 package checker
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"sort"
 	"time"
 
@@ -12,9 +10,6 @@ import (
 
 // gap is the longest pause between two attempts that still counts as asking all the time.
 func (j *livenessJudge) gap() time.Duration { return max(250*time.Millisecond, j.bound/10) }
-
-// span is a time, from from to to.
-type span struct{ from, to time.Duration }
 
 // demand returns the times in which somebody asked for the lock, with short pauses bridged. Who is stalled does not ask,
 // and nobody does while the harness is.
@@ -42,43 +37,6 @@ func (j *livenessJudge) use() []span {
 		out = append(out, span{j.v.faults[i].from, j.v.faults[i].to})
 	}
 	return union(out)
-}
-
-func union(spans []span) []span { return bridged(spans, 0) }
-
-// bridged puts spans together that overlap, touch, or are at most gap apart.
-func bridged(spans []span, gap time.Duration) []span {
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	out := spans[:0]
-	for _, s := range spans {
-		if n := len(out); n > 0 && s.from-gap <= out[n-1].to {
-			out[n-1].to = max(out[n-1].to, s.to)
-		} else {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// without takes the times of off, which are in order and apart, out of spans.
-func without(spans, off []span) []span {
-	if len(off) == 0 {
-		return spans
-	}
-	var out []span
-	for _, s := range spans {
-		k := sort.Search(len(off), func(k int) bool { return off[k].to > s.from })
-		for ; k < len(off) && off[k].from < s.to; k++ {
-			if off[k].from > s.from {
-				out = append(out, span{s.from, off[k].from})
-			}
-			s.from = off[k].to
-		}
-		if s.from <= s.to {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // idle looks for times in which the lock was asked for and free, and nobody was granted it.
