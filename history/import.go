@@ -31,6 +31,9 @@ func Import(r io.Reader, c Contract) (*History, Format, error) {
 		return nil, "", err
 	}
 	f := detect(start)
+	if err := c.sense(); err != nil {
+		return nil, f, fmt.Errorf("what the lock promises: %w", err)
+	}
 	var h *History
 	switch f {
 	case FormatJSONL:
@@ -135,7 +138,11 @@ func (f *foreign) history() (*History, error) {
 	}
 	clients := map[string]bool{}
 	for i := range f.h.Ops {
-		if o := &f.h.Ops[i]; o.Type == Invoke && !clients[o.Client] {
+		o := &f.h.Ops[i]
+		if err := o.sense(); err != nil {
+			return nil, fmt.Errorf("%s of %s at %s: %w", cmp.Or(string(o.F), string(o.Type)), o.Client, o.Time, err)
+		}
+		if o.Type == Invoke && !clients[o.Client] {
 			clients[o.Client] = true
 			f.h.Header.Clients = append(f.h.Header.Clients, o.Client)
 		}

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -112,6 +113,7 @@ func TestImportErrors(t *testing.T) {
 		"edn: cut off":            {"[{:type :invoke, :f :acquire", `line 1: not a history: it ends within a map`},
 		"atlasdb: no operation":   {`[{"type":"invoke","f":"cas","process":1,"time":1}]`, `record 0: not a history: "cas" is no operation: want lock, refresh, unlock or read-operation`},
 		"atlasdb: time backwards": {`[{"type":"invoke","f":"lock","process":1,"time":5,"value":"L"},{"type":"ok","f":"lock","process":1,"time":6,"value":"t"},{"type":"invoke","f":"lock","process":1,"time":5,"value":"L"}]`, `record 2: not a history: time runs backwards for p1, from 6ns to 5ns`},
+		"edn: far time":           {"{:type :invoke, :f :acquire, :process 0, :time 9000000000000000000}", `acquire of p0 at 2500000h0m0s: not a history: t_ns is 9000000000000000000 (2500000h0m0s), expected 0 to 315360000000000000 (10 years)`},
 		"jsonl: foreign schema":   {`{"schema":"other/1"}`, ``},
 	}
 	for name, tt := range tests {
@@ -121,6 +123,15 @@ func TestImportErrors(t *testing.T) {
 				t.Errorf("got %v\nwant %s", err, tt.want)
 			}
 		})
+	}
+}
+
+func TestImportRefusesPromises(t *testing.T) {
+	c := lease()
+	c.TTL = -time.Second
+	_, _, err := Import(strings.NewReader(`{"op":"acquire","lock":"L","client":"a","start":10,"end":12}`), c)
+	if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "what the lock promises: ") {
+		t.Errorf("got %v", err)
 	}
 }
 
