@@ -64,7 +64,7 @@ type Strength string
 const (
 	Definite    Strength = "definite"
 	UnderClocks Strength = "under-clocks" // only as far as clocks, or a delay below what was measured, can be trusted
-	UnderStall  Strength = "under-stall"  // while the host stalled and nobody had injected that: inconclusive
+	UnderStall  Strength = "under-stall"  // while the host stalled, or after a reply that came late, and nobody had injected that: inconclusive
 	Hazard      Strength = "hazard"       // expected of leases without a token check
 )
 
