@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -58,7 +57,12 @@ func (v *view) tenures(l *lockView) []tenure {
 			times = append(times, timed{a.ret, g})
 		}
 	}
-	slices.SortFunc(times, func(a, b timed) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.place, b.place)) })
+	slices.SortFunc(times, func(a, b timed) int {
+		if a.at != b.at {
+			return before(a.at, b.at)
+		}
+		return int(a.place - b.place)
+	})
 	out := make([]tenure, 0, len(times))
 	for _, t := range times {
 		out = append(out, v.tenure(l, t.place, v.acquired(t.place)))

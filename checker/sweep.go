@@ -45,7 +45,7 @@ func order(holds []hold) (solid, floats []int32) {
 	}
 	slices.SortFunc(times, func(a, b timed) int {
 		if a.at != b.at {
-			return cmp.Compare(a.at, b.at)
+			return before(a.at, b.at)
 		}
 		return byAcquired(holds[a.place], holds[b.place])
 	})
@@ -54,6 +54,14 @@ func order(holds []hold) (solid, floats []int32) {
 		solid[i] = t.place
 	}
 	return solid, floats
+}
+
+// before is -1 if a is before b, which differs from it, else 1.
+func before(a, b time.Duration) int {
+	if a < b {
+		return -1
+	}
+	return 1
 }
 
 // timed is the place of something in a list, next to the time that it is sorted by: a sort that needn't look at the
