@@ -9,8 +9,7 @@ import (
 	"github.com/locktest/locktest/locks/lockstest"
 )
 
-func TestLease(t *testing.T)        { conform(t, 1) }
-func TestLeaseOnThree(t *testing.T) { conform(t, 3) }
+func TestLease(t *testing.T) { conform(t, 1) }
 
 // conform runs the kit on one cluster, with names of their own for each test.
 func conform(t *testing.T, nodes int) {

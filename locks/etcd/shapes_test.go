@@ -1,0 +1,9 @@
+//go:build integration
+
+package etcd_test
+
+import (
+	"testing"
+)
+
+func TestLeaseOnThree(t *testing.T) { conform(t, 3) }
