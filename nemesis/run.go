@@ -136,6 +136,11 @@ func (n *run) once(ctx context.Context, p *Plan, number int, o occurrence) {
 		n.record(with(op, history.FaultBegin), p)
 	}
 	injection, err := p.Fault.Inject(both.inject, env)
+	for try := 0; began && errors.Is(err, ErrNoTarget) && try < 3; try++ { // its target died in this moment: another will do
+		n.record(with(op, history.FaultEnd), p)
+		op.Process, began = n.nextProcess(), false
+		injection, err = p.Fault.Inject(both.inject, env)
+	}
 	if err != nil {
 		n.missed(both.run, p, op, began, err, o.event != nil)
 		return

@@ -127,6 +127,9 @@ func strength(f checker.Finding) string {
 	case checker.UnderClocks:
 		return "This is certain only as far as clocks, and delays smaller than those measured, can be trusted."
 	case checker.UnderStall:
+		if strings.Contains(f.Message, "The reply to the acquire came") {
+			return "A reply that is this late, and that nobody had asked for, proves nothing about the lock."
+		}
 		return "The host stalled meanwhile and nobody had asked for that, so this proves nothing about the lock."
 	case checker.Hazard:
 		return "A lease allows this: it is a hazard of leases, not a fault of the lock."

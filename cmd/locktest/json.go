@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 
 	"github.com/locktest/locktest/reports"
 	"github.com/locktest/locktest/runner"
+	"github.com/locktest/locktest/scenarios"
 )
 
 // documents is the one JSON document of a command that made several runs.
@@ -16,9 +18,10 @@ type documents struct {
 
 // failure is the one JSON document of a command that made no run.
 type failure struct {
-	Schema string                `json:"schema"`
-	Exit   int                   `json:"exit"`
-	Error  reports.DocumentError `json:"error"`
+	Schema   string                `json:"schema"`
+	Exit     int                   `json:"exit"`
+	Error    reports.DocumentError `json:"error"`
+	Problems []scenarios.Report    `json:"problems,omitempty"` // of scenario files
 }
 
 // document prints the result of a single run as it stands in its folder, and of several in one list.
@@ -38,7 +41,12 @@ func (a *app) document(outcomes []*runner.Outcome) error {
 // documentOf prints an error after which there is no result.
 func (a *app) documentOf(err error, status int) {
 	p := reports.Explain(explain(err))
-	a.print(failure{Schema: "locktest.error/1", Exit: status, Error: reports.DocumentError{Code: p.Code, Message: p.Message, Details: p.Details, Fix: p.Fix}})
+	f := failure{Schema: "locktest.error/1", Exit: status, Error: reports.DocumentError{Code: p.Code, Message: p.Message, Details: p.Details, Fix: p.Fix}}
+	var wrong told
+	if errors.As(err, &wrong) {
+		f.Problems = wrong.problems.Reports()
+	}
+	a.print(f)
 }
 
 func (a *app) print(v any) error {

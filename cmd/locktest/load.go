@@ -95,7 +95,7 @@ func (a *app) load(files []string, c *choice) ([]loaded, error) {
 		scenarios.Render(a.stderr, problems, a.colored(a.stderr))
 	}
 	if problems.Failed() || c.strict && len(problems) > 0 {
-		err := told{fmt.Errorf("%s; nothing was started", scenarios.Tally(problems, len(files)))}
+		err := told{fmt.Errorf("%s; nothing was started", scenarios.Tally(problems, len(files))), problems}
 		fmt.Fprintf(a.stderr, "\nlocktest: %v\n", err)
 		return nil, err
 	}

@@ -127,7 +127,10 @@ type usage struct{ error }
 func (u usage) Unwrap() error { return u.error }
 
 // told is about scenario files whose problems are on the screen already.
-type told struct{ error }
+type told struct {
+	error
+	problems scenarios.Problems
+}
 
 // fail tells err and returns its exit status.
 func (a *app) fail(err error) int {

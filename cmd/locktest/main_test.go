@@ -125,6 +125,9 @@ func TestJSON(t *testing.T) {
 			if r.status != c.want {
 				t.Errorf("status %d, want %d: %s", r.status, c.want, r.stderr)
 			}
+			if problems, _ := doc["problems"].([]any); c.want == 65 && len(problems) == 0 {
+				t.Errorf("the problems of the scenario are not in the document: %s", r.stdout)
+			}
 			if exit, ok := doc["exit"]; ok && int(exit.(float64)) != r.status {
 				t.Errorf("the document says %v, the status is %d", exit, r.status)
 			}
