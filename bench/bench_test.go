@@ -75,7 +75,7 @@ func recorded(b *testing.B, names []string) float64 {
 		defer c.Close()
 		users = append(users, c)
 	}
-	work(b, users, names, shared, workloads.Config{Wait: time.Second}, span)
+	work(b, users, names, shared, workloads.Config{TTL: time.Second, Wait: time.Second}, span)
 	return float64(r.Len()) / 2
 }
 
