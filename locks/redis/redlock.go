@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,21 +76,7 @@ func (c *redlockClient) Close() error {
 // Acquire tries until r.Wait has passed, with a pause of random length between two tries, so that clients that took some
 // nodes each don't meet again.
 func (c *redlockClient) Acquire(ctx context.Context, r locks.Request) (locks.Lock, error) {
-	retry := c.options.Retry
-	if retry == 0 {
-		retry = 20 * time.Millisecond
-	}
-	deadline := time.Now().Add(r.Wait)
-	for {
-		lock, err := c.try(ctx, r)
-		if !errors.Is(err, locks.ErrHeld) {
-			return lock, err
-		}
-		pause := jitter(c.target.Rand, retry)
-		if time.Now().Add(pause).After(deadline) || !redisconn.Sleep(ctx, pause) {
-			return nil, locks.ErrHeld
-		}
-	}
+	return poll(ctx, r, c.target.Rand, cmp.Or(c.options.Retry, 20*time.Millisecond), c.try)
 }
 
 func (c *redlockClient) try(ctx context.Context, r locks.Request) (locks.Lock, error) {

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,21 +97,7 @@ func (c *replicatedClient) Close() error {
 
 // Acquire polls, since Redis tells no one that a key is gone.
 func (c *replicatedClient) Acquire(ctx context.Context, r locks.Request) (locks.Lock, error) {
-	retry := c.options.Retry
-	if retry == 0 {
-		retry = 10 * time.Millisecond
-	}
-	deadline := time.Now().Add(r.Wait)
-	for {
-		lock, err := c.try(ctx, r)
-		if !errors.Is(err, locks.ErrHeld) {
-			return lock, err
-		}
-		pause := jitter(c.target.Rand, retry)
-		if time.Now().Add(pause).After(deadline) || !redisconn.Sleep(ctx, pause) {
-			return nil, locks.ErrHeld
-		}
-	}
+	return poll(ctx, r, c.target.Rand, cmp.Or(c.options.Retry, 10*time.Millisecond), c.try)
 }
 
 func (c *replicatedClient) try(ctx context.Context, r locks.Request) (locks.Lock, error) {

@@ -4,6 +4,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,21 +72,7 @@ func (c *singleClient) Close() error {
 
 // Acquire polls, since Redis tells no one that a key is gone.
 func (c *singleClient) Acquire(ctx context.Context, r locks.Request) (locks.Lock, error) {
-	retry := c.options.Retry
-	if retry == 0 {
-		retry = 10 * time.Millisecond
-	}
-	deadline := time.Now().Add(r.Wait)
-	for {
-		lock, err := c.try(ctx, r)
-		if !errors.Is(err, locks.ErrHeld) {
-			return lock, err
-		}
-		pause := jitter(c.target.Rand, retry)
-		if time.Now().Add(pause).After(deadline) || !redisconn.Sleep(ctx, pause) {
-			return nil, locks.ErrHeld
-		}
-	}
+	return poll(ctx, r, c.target.Rand, cmp.Or(c.options.Retry, 10*time.Millisecond), c.try)
 }
 
 // try sends one SET NX PX. Whatever is unknown comes with the lock to clean up by.
