@@ -22,7 +22,7 @@ type fault struct {
 // faults lists the kinds. What stands under Targets are words and n1, c1 for names.
 func faults() []fault {
 	clientWords := []string{scenarios.NamedClient, nemesis.Holder, nemesis.Waiter, nemesis.AllUsers}
-	nodeWords := []string{scenarios.NamedNode, nemesis.One, nemesis.Minority, nemesis.Majority, nemesis.All, nemesis.Nodes, nemesis.Leader, nemesis.Primary}
+	nodeWords := []string{scenarios.NamedNode, nemesis.One, nemesis.Minority, nemesis.Majority, nemesis.All, nemesis.Nodes, nemesis.Leader, nemesis.Primary, nemesis.Replica}
 	anyone := append(append([]string{}, nodeWords...), clientWords...)
 	return []fault{
 		{"cancel", scenarios.FaultName{
@@ -36,6 +36,11 @@ func faults() []fault {
 		}, func(f scenarios.Fault) nemesis.Fault {
 			return nemesis.NewClock(nemesis.ClockSpec{Of: target(f.Args), Clock: f.Args.Clock, Jump: f.Args.Jump, Rate: f.Args.Rate, Freeze: f.Args.Freeze})
 		}},
+		{"failover", scenarios.FaultName{
+			About: "a replica is made the leader: the one that is named, one drawn by chance, or, without a target, whom the service's watchers choose (Sentinels); after for, an old primary that goes on follows it, without for it never hears of it",
+			Args:  []string{"of", "to"}, Targets: []string{scenarios.NamedNode, nemesis.Replica},
+			Process: true, TakesFor: true, Example: "{ at: 5s, for: 3s, failover: { to: n2 } }",
+		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewFailover(target(f.Args), f.For.Max == 0) }},
 		{"kill", scenarios.FaultName{
 			About: "SIGKILL; a client comes back as a new process after 1 s or for, a node only after for", Args: []string{"of", "restart"}, Required: []string{"of"}, Targets: anyone,
 			Process: true, Shared: true, TakesFor: true, Example: "{ on: acquired, after: 20ms, limit: 3, for: 500ms, kill: holder }",
@@ -82,6 +87,9 @@ func random(f scenarios.Fault) nemesis.Fault {
 			continue
 		}
 		makers = append(makers, nemesis.Maker{Kind: k.kind, New: func(of nemesis.Target) nemesis.Fault {
+			if k.kind == "failover" {
+				return nemesis.NewFailover(nemesis.Target{}, false) // who may follow shows when it begins
+			}
 			return k.new(scenarios.Fault{Kind: k.kind, For: f.For, Args: scenarios.Args{List: of.List, Restart: "data", Clock: "wall",
 				Latency: scenarios.Range{Min: 50 * time.Millisecond, Max: 150 * time.Millisecond}, Jump: clockJump, Rate: randomRate(k.kind)}})
 		}})

@@ -139,6 +139,14 @@ type Service struct {
 	Leaders func(ctx context.Context, addrs map[string]string) ([]string, error)
 	// Promote makes one of the nodes at addrs the leader. nil: it can't be.
 	Promote func(ctx context.Context, addrs map[string]string, name string) error
+	// Replicas returns the names of the nodes, of those that run at addrs, that follow another one and can be promoted. nil: the
+	// service has none.
+	Replicas func(ctx context.Context, addrs map[string]string) ([]string, error)
+	// FailOver asks those that watch over the nodes at addrs to choose another leader. nil: nobody does.
+	FailOver func(ctx context.Context, addrs map[string]string) error
+	// Following is how an old leader learns of the one that was promoted; ByCommand, it is by Follow.
+	Following Following
+	Follow    func(ctx context.Context, addrs map[string]string, name, leader string) error
 	// Time asks the server at addr for its wall clock. nil: it can't be asked.
 	Time func(ctx context.Context, addr string) (time.Time, error)
 }

@@ -23,7 +23,7 @@ type Target struct {
 	List []string // names, and the words nodes and clients
 }
 
-// The words for targets. Holder and Waiter, and Leader, are live: who it is shows when the fault begins.
+// The words for targets. Holder and Waiter, Leader and Replica are live: who it is shows when the fault begins.
 const (
 	Holder   = "holder"
 	Waiter   = "waiter"
@@ -36,7 +36,7 @@ const (
 )
 
 // Live says whether the target is chosen when the fault begins.
-func (t Target) Live() bool { return t.Of == Holder || t.Of == Waiter || t.leads() }
+func (t Target) Live() bool { return t.Of == Holder || t.Of == Waiter || t.Of == Replica || t.leads() }
 
 func (t Target) leads() bool { return t.Of == Leader || t.Of == Primary }
 
@@ -51,6 +51,8 @@ func (t Target) Text() string {
 		return "a waiter"
 	case Leader, Primary:
 		return "the " + t.Of
+	case Replica:
+		return "a replica"
 	case One:
 		return "one node"
 	case Minority, Majority:
@@ -74,6 +76,9 @@ func (t Target) check(env Env) error {
 		return nil
 	case Leader, Primary:
 		_, err := env.leader()
+		return err
+	case Replica:
+		_, err := env.replicas()
 		return err
 	case One, Minority, Majority, All, Nodes:
 		return t.checkCount(len(env.Nodes))
@@ -101,7 +106,7 @@ func (t Target) static(env Env) []string {
 	switch t.Of {
 	case Holder, Waiter:
 		return env.clients()
-	case One, Minority, Majority, All, Nodes, Leader, Primary:
+	case One, Minority, Majority, All, Nodes, Leader, Primary, Replica:
 		return env.nodes()
 	}
 	var out []string
@@ -139,6 +144,8 @@ func (t Target) pick(ctx context.Context, env Env) ([]string, error) {
 		return pickLive(ctx, env, env.Watch.Waiters)
 	case Leader, Primary:
 		return env.pickLeader(ctx)
+	case Replica:
+		return env.pickReplica(ctx)
 	case One:
 		return sample(env, nodes, 1), nil
 	case Minority:

@@ -7,7 +7,7 @@ import (
 
 // Arguments lists the keys that the mapping form of a fault can have. FaultName.Args says which of them a kind takes.
 func Arguments() []string {
-	return []string{"of", "direction", "mode", "restart", "delay", "jump", "rate", "freeze", "clock", "on"}
+	return []string{"of", "to", "direction", "mode", "restart", "delay", "jump", "rate", "freeze", "clock", "on"}
 }
 
 // args reads what stands behind a kind: a target, a list of them, sides, or a mapping with further keys.
@@ -33,10 +33,14 @@ func (d *decoder) args(r *reader, kind string, known FaultName) Args {
 	sub := d.open(n, path, "faults[]."+anyKind)
 	sub.strict(known.Args, func(e entry, all []string) Problem { return unknownKey(e.key, all, "a "+kind) })
 	a := Args{}
-	if of := sub.values["of"]; of != nil && known.Kinds {
-		a.Kinds = d.kinds(sub.key("of"), kind, of)
+	key := "of"
+	if slices.Contains(known.Args, "to") {
+		key = sub.oneTarget()
+	}
+	if of := sub.values[key]; of != nil && known.Kinds {
+		a.Kinds = d.kinds(sub.key(key), kind, of)
 	} else if of != nil {
-		a = d.aim(sub.key("of"), kind, of, known)
+		a = d.aim(sub.key(key), kind, of, known)
 	}
 	for _, key := range known.Required {
 		if !sub.has(key) {
@@ -44,6 +48,17 @@ func (d *decoder) args(r *reader, kind string, known FaultName) Args {
 		}
 	}
 	return sub.args(known, a)
+}
+
+// oneTarget is the key of the target where two words can stand for it.
+func (r *reader) oneTarget() string {
+	if r.values["to"] == nil {
+		return "of"
+	}
+	if r.values["of"] != nil {
+		r.d.fail(r.path, Problem{Code: CodeTwice, Message: "this has two targets: of and to", Place: r.d.at(r.key("to")+keyMark, "the same as of"), Related: r.d.related(r.key("of")+keyMark, "the first")})
+	}
+	return "to"
 }
 
 // kinds reads a list of kinds of fault, none of which is kind itself.

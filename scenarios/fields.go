@@ -106,6 +106,7 @@ func Fields() []Field {
 		{Path: "faults[].limit", Syntax: Count, Min: 1, About: "with every and on: at most so often"},
 		{Path: "faults[].for", Syntax: Span, About: "how long it lasts"},
 		{Path: "faults[]." + anyKind + ".of", Syntax: Text, About: "a target, or a list of them"},
+		{Path: "faults[]." + anyKind + ".to", Syntax: Text, About: "of a failover: who is to lead, the same as of"},
 		{Path: "faults[]." + anyKind + ".direction", Syntax: Text, Default: "both", Values: []string{"both", "to-nodes", "from-nodes"}, About: "which way messages are kept from going"},
 		{Path: "faults[]." + anyKind + ".mode", Syntax: Text, Default: "hold", Values: []string{"hold", "drop", "refuse"}, About: "whether they arrive later, never, or connections are reset"},
 		{Path: "faults[]." + anyKind + ".restart", Syntax: Text, Default: "data", Values: []string{"data", "prefix", "empty"}, About: "what a node finds when it comes back"},

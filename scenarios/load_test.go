@@ -148,6 +148,8 @@ func wholeScenario() *Scenario {
 			{Trigger: Trigger{At: span(10*time.Second, 10*time.Second)}, For: Range{time.Second, time.Second}, Kind: "clock", Args: Args{Of: "n1", Jump: -20 * time.Second, Rate: 1.5, Clock: "monotonic"}},
 			{Trigger: Trigger{At: span(12*time.Second, 12*time.Second)}, For: Range{time.Second, time.Second}, Kind: "random", Args: Args{Kinds: []string{"pause", "latency"}, On: "nodes"}},
 			{Trigger: Trigger{At: span(11*time.Second, 11*time.Second)}, For: Range{time.Second, time.Second}, Kind: "clock", Args: Args{Of: "n1", Freeze: true, Clock: "wall"}},
+			{Trigger: Trigger{At: span(13*time.Second, 13*time.Second)}, Kind: "failover"},
+			{Trigger: Trigger{At: span(14*time.Second, 14*time.Second)}, For: Range{time.Second, time.Second}, Kind: "failover", Args: Args{Of: "n2"}},
 		},
 		Expect: map[string]Expectation{
 			"mutual-exclusion/stale-holder": {Verdict: "any"},

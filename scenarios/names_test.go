@@ -22,6 +22,7 @@ func testNames() Names {
 			"reset":     {Args: []string{"of"}, Required: []string{"of"}, Targets: []string{"n1", "nodes", "c1", "holder", "clients"}, Network: true, TakesFor: true},
 			"random":    {Args: []string{"of", "on"}, Required: []string{"of"}, Kinds: true, NeedsFor: true},
 			"flush":     {Args: []string{"of"}, Targets: []string{"n1", "all"}},
+			"failover":  {Args: []string{"of", "to"}, Targets: []string{"n1", "replica"}, Process: true, TakesFor: true},
 		},
 		Properties: map[string]PropertyName{
 			"mutual-exclusion": {Kinds: []string{"double-grant", "stale-holder"}},

@@ -154,8 +154,14 @@ func (w *writer) faults(faults []Fault) {
 		if f.For != (Range{}) {
 			b.field(2, "for", formatSpan(f.For))
 		}
-		b.field(2, f.Kind, "")
-		b.args(f.Args)
+		var args writer
+		args.args(f.Args)
+		if args.Len() == 0 {
+			b.field(2, f.Kind, "{}")
+		} else {
+			b.field(2, f.Kind, "")
+			b.WriteString(args.String())
+		}
 		w.WriteString(strings.TrimLeft(b.String(), " "))
 	}
 }

@@ -149,7 +149,7 @@ func kindSchema(names Names, f FaultName) object {
 	}
 	properties := object{}
 	for _, arg := range f.Args {
-		if arg == "of" {
+		if arg == "of" || arg == "to" {
 			properties[arg] = target
 			continue
 		}

@@ -49,6 +49,65 @@ func (n *node) Promote(ctx context.Context) error {
 	return nil
 }
 
+// HasReplicas says whether the service has nodes that follow.
+func (c *Cluster) HasReplicas() error {
+	if c.o.Service.Replicas == nil {
+		return fmt.Errorf("%s has no replicas", c.o.Service.Name)
+	}
+	return nil
+}
+
+// Replicas asks all nodes that run, past every link.
+func (c *Cluster) Replicas(ctx context.Context) ([]string, error) {
+	if err := c.HasReplicas(); err != nil {
+		return nil, err
+	}
+	return c.o.Service.Replicas(ctx, c.running(nil))
+}
+
+// HasChooser says whether somebody watches over the nodes.
+func (c *Cluster) HasChooser() error {
+	if c.o.Service.FailOver == nil {
+		return fmt.Errorf("nobody watches over %s and chooses who leads", c.o.Service.Name)
+	}
+	return nil
+}
+
+// FailOver has another node lead, whoever the service chooses.
+func (c *Cluster) FailOver(ctx context.Context) error {
+	if err := c.HasChooser(); err != nil {
+		return err
+	}
+	return c.o.Service.FailOver(ctx, c.running(nil))
+}
+
+// HasReplicas is the cluster's.
+func (n *node) HasReplicas() error { return n.cluster.HasReplicas() }
+
+// Replicas is the cluster's.
+func (n *node) Replicas(ctx context.Context) ([]string, error) { return n.cluster.Replicas(ctx) }
+
+// HasChooser is the cluster's.
+func (n *node) HasChooser() error { return n.cluster.HasChooser() }
+
+// FailOver is the cluster's.
+func (n *node) FailOver(ctx context.Context) error { return n.cluster.FailOver(ctx) }
+
+// Following is the service's.
+func (n *node) Following() cluster.Following { return n.cluster.o.Service.Following }
+
+// Follow tells the node who leads.
+func (n *node) Follow(ctx context.Context, leader string) error {
+	s := n.cluster.o.Service
+	if s.Following != cluster.ByCommand || s.Follow == nil {
+		return fmt.Errorf("node %s: %s can't be told whom to follow", n.name, s.Name)
+	}
+	if err := s.Follow(ctx, n.cluster.running(nil), n.name, leader); err != nil {
+		return fmt.Errorf("make node %s follow %s: %w", n.name, leader, err)
+	}
+	return nil
+}
+
 // HasTime says whether the service can be asked for its time.
 func (n *node) HasTime() error {
 	if n.cluster.o.Service.Time == nil {
@@ -72,7 +131,12 @@ var (
 	_ cluster.Meshed   = (*Cluster)(nil)
 	_ cluster.Leader   = (*Cluster)(nil)
 	_ cluster.Leader   = (*node)(nil)
+	_ cluster.Replicas = (*Cluster)(nil)
+	_ cluster.Replicas = (*node)(nil)
 	_ cluster.Promoter = (*node)(nil)
+	_ cluster.Chooser  = (*Cluster)(nil)
+	_ cluster.Chooser  = (*node)(nil)
+	_ cluster.Follower = (*node)(nil)
 	_ cluster.Clocked  = (*node)(nil)
 	_ cluster.Ported   = (*node)(nil)
 	_ cluster.Peered   = (*node)(nil)

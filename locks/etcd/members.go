@@ -83,13 +83,23 @@ func statuses(ctx context.Context, addrs map[string]string) map[string]status {
 
 // leaders are those that believe it of themselves.
 func leaders(ctx context.Context, addrs map[string]string) ([]string, error) {
+	return where(ctx, addrs, func(s status) bool { return s.Leader == s.Header.MemberID })
+}
+
+// followers know of another one that leads.
+func followers(ctx context.Context, addrs map[string]string) ([]string, error) {
+	return where(ctx, addrs, func(s status) bool { return s.Leader != s.Header.MemberID })
+}
+
+// where returns the members that know of a leader and satisfy is.
+func where(ctx context.Context, addrs map[string]string, is func(status) bool) ([]string, error) {
 	all := statuses(ctx, addrs)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if s := all[name]; s.Leader == s.Header.MemberID && s.Leader != "0" {
+		if s := all[name]; s.Leader != "0" && is(s) {
 			out = append(out, name)
 		}
 	}

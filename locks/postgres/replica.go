@@ -75,6 +75,11 @@ func clone(ctx context.Context, c cluster.NodeConfig, addr string) error {
 // leads says whether the server at addr takes writes. own asks too whether it is the server itself that listens there, and
 // not a pooler in front of it.
 func leads(ctx context.Context, addr string, own bool) (bool, error) {
+	return holds(ctx, addr, "NOT pg_is_in_recovery()", own)
+}
+
+// holds asks the server at addr whether a condition holds; of its own as in leads.
+func holds(ctx context.Context, addr, condition string, own bool) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	s, err := askAt(ctx, addr)
@@ -82,7 +87,7 @@ func leads(ctx context.Context, addr string, own bool) (bool, error) {
 		return false, err
 	}
 	defer s.close()
-	sql := "SELECT NOT pg_is_in_recovery()"
+	sql := "SELECT " + condition
 	if own {
 		_, port, _ := net.SplitHostPort(addr)
 		sql += " AND inet_server_port() = " + port
@@ -92,12 +97,22 @@ func leads(ctx context.Context, addr string, own bool) (bool, error) {
 
 // leaders are the servers that take writes. A replica that was promoted and an old primary are two.
 func leaders(ctx context.Context, addrs map[string]string) ([]string, error) {
+	return where(ctx, addrs, "NOT pg_is_in_recovery()")
+}
+
+// replicas are the servers that follow another one.
+func replicas(ctx context.Context, addrs map[string]string) ([]string, error) {
+	return where(ctx, addrs, "pg_is_in_recovery()")
+}
+
+// where asks all nodes at once for those whose own server a condition holds of; who doesn't answer is none.
+func where(ctx context.Context, addrs map[string]string, condition string) ([]string, error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	var out []string
 	for name, addr := range addrs {
 		wg.Go(func() {
-			if yes, err := leads(ctx, addr, true); err == nil && yes {
+			if yes, err := holds(ctx, addr, condition, true); err == nil && yes {
 				mu.Lock()
 				defer mu.Unlock()
 				out = append(out, name)

@@ -39,7 +39,9 @@ func Service() cluster.Service {
 		Peering:      &cluster.Peering{Ports: []string{cluster.ClientPort}},
 		Program:      program,
 		Leaders:      leaders,
+		Replicas:     replicas,
 		Promote:      promote,
+		Following:    cluster.ByRestart, // what the old primary wrote alone can't be taken back
 		Time:         clock,
 		Prepare:      prepare,
 		Leave:        leave,

@@ -35,7 +35,9 @@ func ReplicatedService() cluster.Service {
 	}
 	s.Ready = replicaReady
 	s.Leaders = leaders
+	s.Replicas = replicas
 	s.Promote = promote
+	s.Following, s.Follow = cluster.ByCommand, demote
 	return s
 }
 
@@ -156,6 +158,11 @@ func leaders(ctx context.Context, addrs map[string]string) ([]string, error) {
 	return withRole(ctx, addrs, "master"), ctx.Err()
 }
 
+// replicas are the nodes that say that they follow another one.
+func replicas(ctx context.Context, addrs map[string]string) ([]string, error) {
+	return withRole(ctx, addrs, "slave"), ctx.Err()
+}
+
 // withRole asks all nodes at once; who doesn't answer has none.
 func withRole(ctx context.Context, addrs map[string]string, want string) []string {
 	var mu sync.Mutex
@@ -195,6 +202,18 @@ func promote(ctx context.Context, addrs map[string]string, name string) error {
 		}
 	}
 	return nil
+}
+
+// demote makes a node a replica of leader; what it has and leader hasn't is lost.
+func demote(ctx context.Context, addrs map[string]string, name, leader string) error {
+	if addrs[name] == "" || addrs[leader] == "" {
+		return errors.New("one of them is down")
+	}
+	_, port, err := net.SplitHostPort(addrs[leader])
+	if err != nil {
+		return err
+	}
+	return follow(ctx, addrs[name], cluster.HostName(leader), port)
 }
 
 // follow changes a node's role, for its next start too.

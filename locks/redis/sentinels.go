@@ -45,7 +45,9 @@ func SentinelService() cluster.Service {
 		return argv, nil
 	}
 	s.Ready = sentinelReady
-	s.Promote = failOver
+	s.Promote = failOverTo
+	s.FailOver = failOver
+	s.Following, s.Follow = cluster.ByItself, nil // Sentinels tell the old primary
 	return s
 }
 
@@ -116,11 +118,26 @@ func askSentinel[T any](ctx context.Context, addr string, question func(context.
 	return question(ctx, s)
 }
 
-// failOver asks the Sentinels for a failover, as SENTINEL FAILOVER does, and wants name to be who they choose. Among several
-// replicas the others are made ineligible first, which Sentinels, who ask every ten seconds otherwise, are made to notice.
-func failOver(ctx context.Context, addrs map[string]string, name string) error {
-	if _, ok := addrs[name]; !ok {
+// failOver asks the Sentinels for a failover, as SENTINEL FAILOVER does, to a replica of their choice.
+func failOver(ctx context.Context, addrs map[string]string) error {
+	before := withRole(ctx, addrs, "master")
+	if err := beginFailover(ctx, addrs); err != nil {
+		return err
+	}
+	return await(ctx, "nobody else leads", func() bool {
+		return slices.ContainsFunc(withRole(ctx, addrs, "master"), func(name string) bool { return !slices.Contains(before, name) })
+	})
+}
+
+// failOverTo is the same, and wants name to be who they choose. Among several replicas the others are made ineligible first,
+// which Sentinels, who ask every ten seconds otherwise, are made to notice.
+func failOverTo(ctx context.Context, addrs map[string]string, name string) error {
+	addr, ok := addrs[name]
+	if !ok {
 		return errors.New("it is down")
+	}
+	if r, err := role(ctx, addr); err != nil || r == "master" {
+		return err
 	}
 	replicas := withRole(ctx, addrs, "slave")
 	if !slices.Contains(replicas, name) {
@@ -130,16 +147,20 @@ func failOver(ctx context.Context, addrs map[string]string, name string) error {
 	if err != nil {
 		return errors.Join(err, restore())
 	}
-	err = eachSentinel(ctx, addrs, func(s string) error {
+	if err = beginFailover(ctx, addrs); err == nil {
+		err = await(ctx, "it does not lead", func() bool { r, err := role(ctx, addr); return err == nil && r == "master" })
+	}
+	return errors.Join(err, restore())
+}
+
+// beginFailover has one Sentinel begin a failover.
+func beginFailover(ctx context.Context, addrs map[string]string) error {
+	return eachSentinel(ctx, addrs, func(s string) error {
 		_, err := askSentinel(ctx, s, func(ctx context.Context, s *redis.SentinelClient) (string, error) {
 			return s.Failover(ctx, MasterName).Result()
 		})
 		return err
 	})
-	if err == nil {
-		err = await(ctx, "it does not lead", func() bool { r, err := role(ctx, addrs[name]); return err == nil && r == "master" })
-	}
-	return errors.Join(err, restore())
 }
 
 // onlyEligible gives the other replicas a priority of 0, and waits until a Sentinel has seen it. restore undoes that.

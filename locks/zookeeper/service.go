@@ -49,13 +49,14 @@ func Service() cluster.Service {
 			Patience: 1500 * time.Millisecond,
 			Patient:  []string{quorumPort},
 		},
-		Prepare: prepare,
-		Command: command,
-		Ready:   listens,
-		Formed:  formed,
-		Version: version,
-		Wipe:    wipe,
-		Leaders: leaders,
+		Prepare:  prepare,
+		Command:  command,
+		Ready:    listens,
+		Formed:   formed,
+		Version:  version,
+		Wipe:     wipe,
+		Leaders:  leaders,
+		Replicas: followers,
 	}
 }
 
@@ -132,12 +133,22 @@ const askLimit = 500 * time.Millisecond
 
 // leaders are those that believe it of themselves.
 func leaders(ctx context.Context, addrs map[string]string) ([]string, error) {
+	return where(ctx, addrs, leads)
+}
+
+// followers say that they follow.
+func followers(ctx context.Context, addrs map[string]string) ([]string, error) {
+	return where(ctx, addrs, func(mode string) bool { return mode == "follower" })
+}
+
+// where returns the servers whose mode satisfies is.
+func where(ctx context.Context, addrs map[string]string, is func(mode string) bool) ([]string, error) {
 	asked, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	answers := make(chan string, len(addrs))
 	for name, addr := range addrs {
 		go func() {
-			if m, err := mode(asked, addr); err != nil || !leads(m) {
+			if m, err := mode(asked, addr); err != nil || !is(m) {
 				name = ""
 			}
 			answers <- name
