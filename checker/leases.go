@@ -20,7 +20,7 @@ func leaseExclusion(ctx context.Context, v *view, l *lockView) *ruling {
 	e.r.engine = "sweep"
 	e.r.kinds = map[string]Verdict{}
 	ts := l.tenures()
-	if l.contract.Expiry == history.Lease && !slices.ContainsFunc(ts, func(t tenure) bool { return t.known }) && !l.contract.Background {
+	if l.contract.Expiry == history.Lease && !slices.ContainsFunc(ts, func(t tenure) bool { return t.known }) && !l.contract.Background && l.contract.Reentry == 0 {
 		return provedExclusion(v, l, ts)
 	}
 	for i := range ts {
@@ -78,6 +78,9 @@ func (e *leaseJudge) meet(t *tenure) {
 
 // pair compares two grants; b's reply came last.
 func (e *leaseJudge) pair(a, b *tenure) {
+	if e.l.contract.Reentry > 0 && e.v.grants[a.grant].owner == e.v.grants[b.grant].owner {
+		return // its holder took it again
+	}
 	if e.session {
 		e.sessions(a, b)
 		return

@@ -33,6 +33,7 @@ func judgeLiveness(ctx context.Context, v *view) Result {
 	for i := range v.things {
 		refusedTokens(v, &v.things[i], refusals)
 	}
+	deadlocks(v, refusals)
 	if len(refusals.findings) > 0 {
 		refusals.verdict = Violated
 		rs = append(rs, refusals)
@@ -124,7 +125,11 @@ func (j *livenessJudge) doubt(f *Finding, since, until time.Duration) {
 // falseRefusals finds definite refusals at a time when nobody can have held the lock.
 func (j *livenessJudge) falseRefusals() {
 	c := &j.l.contract
-	if c.Permits > 1 || c.Shared || c.NonExclusive {
+	switch {
+	case c.NonExclusive:
+		return
+	case c.Permits > 1 || c.Shared:
+		j.crowdRefusals()
 		return
 	}
 	for _, i := range j.l.acquires {

@@ -149,13 +149,22 @@ func newReach(ps []possible) *reach {
 // meets says whether something may have been held at some moment from from to to, other than by grants of acquire
 // self.
 func (r *reach) meets(v *view, self int32, from, to time.Duration) bool {
+	met := false
+	r.each(from, to, func(p possible) bool {
+		met = v.grants[p.grant].acq != self
+		return !met
+	})
+	return met
+}
+
+// each gives f what meets the time from from to to, until f returns false.
+func (r *reach) each(from, to time.Duration, f func(possible) bool) {
 	n := sort.Search(len(r.ps), func(k int) bool { return r.ps[k].from > to })
 	for k := n - 1; k >= 0 && r.latest[k] >= from; k-- {
-		if r.ps[k].to >= from && v.grants[r.ps[k].grant].acq != self {
-			return true
+		if r.ps[k].to >= from && !f(r.ps[k]) {
+			return
 		}
 	}
-	return false
 }
 
 // last returns the possible hold that ended last of those that had ended by at.

@@ -27,12 +27,11 @@ func judgeReentrancy(ctx context.Context, v *view) Result {
 func reentrancyOf(v *view, l *lockView) *ruling {
 	r := newRuling()
 	r.engine = "sweep"
-	if !strictLock(l) {
-		r.verdict, r.why = NotApplicable, "re-entry is judged of locks without expiry alone"
-		return r
-	}
 	n := l.holds()
 	for _, b := range n.breaches {
+		if !strictLock(l) {
+			break // that an earlier hold's lease had ended explains it
+		}
 		if b.kind == secondGrant {
 			f := v.secondGrant(l, b)
 			f.Kind = TooDeep

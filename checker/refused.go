@@ -36,13 +36,19 @@ func (j *resourceJudge) refusals(l *lockView) {
 		switch token := j.v.token(o); {
 		case !m.answer:
 			top = max(top, token)
-		case top <= token && o.act == write:
+		case top <= token && o.act == write && !isJob(j, m.op):
 			f := j.finding(RefusedToken, ResourceParty, m.op, j.acquireOf(m.op))
 			f.Message = fmt.Sprintf("%s refused a write of %s at %s with token %d, although nothing with a higher token had been asked of it before.",
 				quoted(j.t.Name), j.v.client(o), seconds(o.ret), token)
 			j.r.add(f)
 		}
 	}
+}
+
+// isJob says whether write i runs a job, which may have been refused because it ran before.
+func isJob(j *resourceJudge, i int32) bool {
+	_, ok := j.job(i)
+	return ok
 }
 
 func bit(b bool) int {

@@ -49,6 +49,12 @@ func resourceWords(r *Result) string {
 	if refused := int(n["refused_writes"]); refused > 0 {
 		s += fmt.Sprintf(", %s refused", count(refused, "stale write"))
 	}
+	if again := int(n["duplicate_runs"]); again > 0 {
+		s += fmt.Sprintf(", %s", count(again, "duplicate run"))
+	}
+	if refused := int(n["refused_runs"]); refused > 0 {
+		s += fmt.Sprintf(", %s refused", count(refused, "duplicate run"))
+	}
 	return s
 }
 
@@ -61,6 +67,7 @@ func resourceOf(v *view, t *resourceView) *ruling {
 	j.lostUpdates()
 	j.registerOrder()
 	j.counter()
+	j.duplicates()
 	j.verdict()
 	return r
 }
@@ -97,6 +104,8 @@ func (j *resourceJudge) count() {
 		switch {
 		case o.act == write && o.ans == okay:
 			j.r.numbers["writes"]++
+		case o.act == write && o.ans == rejected && isJob(j, i):
+			j.r.numbers["refused_runs"]++
 		case o.act == write && o.ans == rejected:
 			j.r.numbers["refused_writes"]++
 		case o.act == write && o.ans == unknown:

@@ -24,7 +24,7 @@ import (
 // :NAME[30] for a phase, such as :drain[30]; and fault1:begin[5], fault1:end[9], fault1:missed[5].
 //
 // Times are milliseconds, or durations such as 1.5s. Attributes: lock, grant, own (the owner), tok, ttl, valid, permits,
-// mode, on (the resource), v, base, n (a counter's number), late, targets (joined by +), kind, text. Without lock the first
+// mode, on (the resource), v, base, n (a counter's number), job and done (a job's number, run or marked), late, targets (joined by +), kind, text. Without lock the first
 // lock is meant; without grant an acquire begins a new one and the rest belongs to the client's newest on that lock.
 //
 // Lines that begin with lock, resource, fault, bounds, clients, scenario or clock are the header's. # begins a comment.

@@ -72,12 +72,16 @@ func attributeSetters() map[string]func(*Op, string) error {
 		"ttl":     func(o *Op, s string) (err error) { o.TTL, err = textTime(s); return err },
 		"late":    func(o *Op, s string) (err error) { o.TTL, err = textTime(s); return err },
 		"valid":   func(o *Op, s string) (err error) { o.Valid, err = textTime(s); return err },
-		"n": func(o *Op, s string) error {
-			n, err := strconv.ParseInt(s, 10, 64)
-			o.Data = json.RawMessage(fmt.Sprintf(`{"n":%d}`, n))
-			return err
-		},
+		"n":       func(o *Op, s string) error { return textData(o, `{"n":%d}`, s) },
+		"job":     func(o *Op, s string) error { return textData(o, `{"job":%d}`, s) },
+		"done":    func(o *Op, s string) error { return textData(o, `{"job":%d,"done":true}`, s) },
 	}
+}
+
+func textData(o *Op, form, s string) error {
+	n, err := strconv.ParseInt(s, 10, 64)
+	o.Data = json.RawMessage(fmt.Sprintf(form, n))
+	return err
 }
 
 func textInt(to *int, s string) (err error) {
