@@ -57,6 +57,10 @@ func Run(t *testing.T, open func(t *testing.T) Kit) {
 		"an unreachable service is no refusal":        unreachable,
 		"an unknown acquire can be cleaned up":        unknownAcquire,
 		"a release without an answer can be repeated": releaseAgain,
+		"readers share and a writer doesn't":          readersShare,
+		"permits are counted":                         permitsCount,
+		"a second release frees no other permit":      permitTwice,
+		"the holder takes it again":                   holderAgain,
 	} {
 		t.Run(name, func(t *testing.T) {
 			kit := open(t)
@@ -101,7 +105,7 @@ func (b *bench) user(name string) *user {
 }
 
 func (b *bench) request(wait time.Duration) locks.Request {
-	return locks.Request{Name: b.kit.Prefix + "orders", TTL: b.kit.TTL, Wait: wait}
+	return locks.Request{Name: b.kit.Prefix + "orders", TTL: b.kit.TTL, Wait: wait, Permits: b.claims.Permits} // all of a semaphore
 }
 
 func (b *bench) acquire(c locks.Client, wait time.Duration) locks.Lock {
@@ -115,7 +119,15 @@ func (b *bench) acquire(c locks.Client, wait time.Duration) locks.Lock {
 
 func (b *bench) refused(c locks.Client, when string) {
 	b.t.Helper()
-	if l, err := c.Acquire(b.context(), b.request(0)); !errors.Is(err, locks.ErrHeld) || l != nil {
+	b.refusedRequest(c, b.request(0), when)
+}
+
+func (b *bench) refusedRequest(c locks.Client, r locks.Request, when string) {
+	b.t.Helper()
+	if b.claims.NonExclusive {
+		return
+	}
+	if l, err := c.Acquire(b.context(), r); !errors.Is(err, locks.ErrHeld) || l != nil {
 		b.t.Errorf("acquire %s: got %v, %v; want no lock and ErrHeld", when, l, err)
 	}
 }
@@ -178,7 +190,7 @@ func waitEnds(t *testing.T, b *bench) {
 	c2, wait := b.user("c2"), min(b.kit.TTL/4, 100*time.Millisecond)
 	began := time.Now()
 	_, err := c2.Acquire(b.context(), b.request(wait))
-	if time.Now().Before(l.ValidUntil()) && !errors.Is(err, locks.ErrHeld) {
+	if time.Now().Before(l.ValidUntil()) && !b.claims.NonExclusive && !errors.Is(err, locks.ErrHeld) {
 		t.Errorf("after a wait of %v: %v, want ErrHeld", time.Since(began), err)
 	}
 }
@@ -201,7 +213,7 @@ func cancelledWaiter(t *testing.T, b *bench) {
 		got <- err
 	}()
 	cancel()
-	if err := <-got; err == nil {
+	if err := <-got; err == nil && !b.claims.NonExclusive {
 		t.Error("a cancelled acquire was granted while the lock was held")
 	}
 	b.release(l)
@@ -350,7 +362,7 @@ func oneAtATime(t *testing.T, b *bench) {
 					t.Errorf("acquire: %v", err)
 					return
 				}
-				if n := inside.Add(1); n > 1 && (l.ValidUntil().IsZero() || time.Now().Before(l.ValidUntil())) {
+				if n := inside.Add(1); n > 1 && !b.claims.NonExclusive && (l.ValidUntil().IsZero() || time.Now().Before(l.ValidUntil())) {
 					t.Errorf("%d clients hold it", n)
 				}
 				grants.Add(1)

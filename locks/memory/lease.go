@@ -13,7 +13,7 @@ import (
 type Lease struct{ table *table }
 
 // NewLease makes a lock service of its own.
-func NewLease() *Lease { return &Lease{newTable()} }
+func NewLease() *Lease { return &Lease{newTable(nil)} }
 
 // Open makes a client of this service.
 func (l *Lease) Open(_ context.Context, t locks.Target) (locks.Client, error) {

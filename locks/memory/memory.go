@@ -4,28 +4,50 @@ package memory
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/locktest/locktest/history"
 	"github.com/locktest/locktest/locks"
 )
 
-// table is the lock service: which grant holds which name. One serves all clients of a run.
+// table is the lock service: which grants hold which name. One serves all clients of a run.
 type table struct {
-	mu    sync.Mutex
-	names map[string]*entry
-	seq   int // of owner values
+	admits func(e *entry, g *grant) bool // whether g may join those who hold; nil: nobody else may
+	mu     sync.Mutex
+	names  map[string]*entry
+	seq    int // of owner values
 }
 
 // entry is one lock. A holder whose lease ended is no holder, whether or not anybody looked.
 type entry struct {
-	holder  *grant
+	holders []*grant
 	token   locks.Token   // the last one granted
-	changed chan struct{} // closed when the holder changes, nil while nobody waits
+	changed chan struct{} // closed when the holders change, nil while nobody waits
+	writers int           // of those who wait
 }
 
-func newTable() *table { return &table{names: map[string]*entry{}} }
+func newTable(admits func(*entry, *grant) bool) *table {
+	return &table{admits: admits, names: map[string]*entry{}}
+}
+
+// live forgets the holders whose leases have ended.
+func (e *entry) live(now time.Time) {
+	e.holders = slices.DeleteFunc(e.holders, func(g *grant) bool { return g.expired(now) })
+}
+
+// expires is when the first lease of a holder ends; zero: none does.
+func (e *entry) expires() time.Time {
+	var first time.Time
+	for _, h := range e.holders {
+		if first.IsZero() || !h.until.IsZero() && h.until.Before(first) {
+			first = h.until
+		}
+	}
+	return first
+}
 
 // owner makes a value that no other grant of the table has.
 func (t *table) owner(client string) string {
@@ -46,10 +68,14 @@ func (c *client) Close() error { return nil }
 
 // Acquire waits for the lock in no order: whoever wakes first gets it.
 func (c *client) Acquire(ctx context.Context, r locks.Request) (locks.Lock, error) {
-	g := &grant{table: c.table, name: r.Name, owner: c.table.owner(c.name)}
+	g := &grant{table: c.table, name: r.Name, owner: c.table.owner(c.name), shared: r.Mode == history.Shared, permits: max(1, r.Permits)}
 	if c.lease {
 		g.ttl, g.lost = r.TTL, make(chan struct{})
 	}
+	return c.wait(ctx, r, g)
+}
+
+func (c *client) wait(ctx context.Context, r locks.Request, g *grant) (locks.Lock, error) {
 	var limit <-chan time.Time // made when first needed: a lock that is free costs no timer
 	for {
 		changed, expires, ok := c.table.try(g)
@@ -60,6 +86,7 @@ func (c *client) Acquire(ctx context.Context, r locks.Request) (locks.Lock, erro
 			return nil, locks.ErrHeld
 		}
 		if limit == nil {
+			defer c.table.waits(g)()
 			t := time.NewTimer(r.Wait)
 			defer t.Stop()
 			limit = t.C
@@ -100,22 +127,49 @@ func (t *table) try(g *grant) (changed <-chan struct{}, expires time.Time, ok bo
 		t.names[g.name] = e
 	}
 	now := time.Now()
-	if h := e.holder; h != nil && !h.expired(now) {
+	e.live(now)
+	if len(e.holders) > 0 && (t.admits == nil || !t.admits(e, g)) || g.shared && e.writers > 0 {
 		if e.changed == nil {
 			e.changed = make(chan struct{})
 		}
-		return e.changed, h.until, false
+		return e.changed, e.expires(), false
 	}
 	e.token++
 	g.token = e.token
 	g.begin(now)
-	e.holder = g
+	e.holders = append(e.holders, g)
 	return nil, time.Time{}, true
+}
+
+// waits counts g among those who wait until the function that it returns is called: while a writer waits, no reader more
+// is let in.
+func (t *table) waits(g *grant) (end func()) {
+	count := func(n int) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		e := t.names[g.name]
+		if g.shared || t.admits == nil {
+			return
+		}
+		e.writers += n
+		if n < 0 {
+			e.wake()
+		}
+	}
+	count(1)
+	return func() { count(-1) }
+}
+
+func (e *entry) wake() {
+	if e.changed != nil {
+		close(e.changed)
+		e.changed = nil
+	}
 }
 
 // held returns whether g still holds; the table is locked.
 func (t *table) held(g *grant, now time.Time) bool {
-	return t.names[g.name].holder == g && !g.expired(now)
+	return slices.Contains(t.names[g.name].holders, g) && !g.expired(now)
 }
 
 // grant is one hold. Its fields but lost change only under the table's lock.
@@ -123,6 +177,10 @@ type grant struct {
 	table *table
 	name  string
 	owner string
+
+	shared  bool
+	permits int
+
 	token locks.Token
 	ttl   time.Duration // 0: it never expires
 	until time.Time
@@ -176,11 +234,8 @@ func (g *grant) Release(context.Context) error {
 		g.timer.Stop()
 	}
 	e := g.table.names[g.name]
-	e.holder = nil
-	if e.changed != nil {
-		close(e.changed)
-		e.changed = nil
-	}
+	e.holders = slices.DeleteFunc(e.holders, func(h *grant) bool { return h == g })
+	e.wake()
 	return nil
 }
 

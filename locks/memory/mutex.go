@@ -12,7 +12,7 @@ import (
 type Mutex struct{ table *table }
 
 // NewMutex makes a lock service of its own.
-func NewMutex() *Mutex { return &Mutex{newTable()} }
+func NewMutex() *Mutex { return &Mutex{newTable(nil)} }
 
 // Open makes a client of this service.
 func (m *Mutex) Open(_ context.Context, t locks.Target) (locks.Client, error) {
