@@ -38,7 +38,7 @@ func lockNames() map[string]scenarios.LockName {
 		if p, err := l.New(nil); err == nil {
 			c := p.Claims(time.Second)
 			n.Tokens, n.Leases = c.Tokens != history.NoTokens, c.Expiry == history.Lease
-			n.SharedMode, n.Permits = c.Shared, c.Permits > 0
+			n.SharedMode, n.Permits, n.Reentrant = c.Shared, c.Permits > 0, c.Reentry > 0
 		}
 		if l.Service != nil {
 			for option, values := range l.Service().Options {
@@ -53,9 +53,17 @@ func lockNames() map[string]scenarios.LockName {
 
 func workloadNames() map[string]scenarios.WorkloadName {
 	about := map[string]string{
-		"mutex":    "hold the lock and do nothing else",
-		"counter":  "read n, think, write n+1 while holding",
-		"register": "read, think, write a value of one's own while holding",
+		"mutex":     "hold the lock and do nothing else",
+		"counter":   "read n, think, write n+1 while holding",
+		"register":  "read, think, write a value of one's own while holding",
+		"log":       "append several entries while holding, between which no other client's may stand",
+		"semaphore": "hold some permits, now and then release twice; at the end take them all, and one more",
+		"rwlock":    "in shared mode read, in exclusive mode read, think and write",
+		"reentrant": "take the lock again while holding it, and write in the innermost grant",
+		"handover":  "hold, and ask again at once: everybody always waits",
+		"election":  "a leader's term: write again and again until it ends",
+		"nested":    "take a second lock while holding the first",
+		"once":      "run jobs, each of which is to be run once, and mark them",
 	}
 	names := map[string]scenarios.WorkloadName{}
 	for _, w := range workloads.All() {

@@ -85,7 +85,7 @@ func workload(name string) workloads.Workload {
 func config(s *scenarios.Scenario) workloads.Config {
 	w := s.Workload
 	return workloads.Config{Locks: lockNamesOf(w.Locks), TTL: s.Lock.TTL, Wait: w.Wait, Hold: workloads.Range(w.Hold), Think: workloads.Range(w.Think), Extend: w.Extend, Fail: w.Fail,
-		Mode: s.Lock.Mode, Permits: s.Lock.Permits}
+		Mode: s.Lock.Mode, Permits: s.Lock.Permits, Readers: w.Readers, Order: w.Order, Deduplicate: w.Deduplicate}
 }
 
 // lockNamesOf: orders, orders-2, orders-3, …

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -13,8 +12,8 @@ import (
 // watch is the live view of who holds and who waits, from what the workers tell.
 type watch struct {
 	mu          sync.Mutex
-	holders     map[string]int // client → grant
-	waiters     map[string]int
+	holders     map[int]string // grant → client
+	waiters     map[int]string
 	subscribers map[int]chan nemesis.Event
 	nextID      int
 	counts      Counts
@@ -27,7 +26,7 @@ type Counts struct {
 }
 
 func newWatch() *watch {
-	return &watch{holders: map[string]int{}, waiters: map[string]int{}, subscribers: map[int]chan nemesis.Event{}}
+	return &watch{holders: map[int]string{}, waiters: map[int]string{}, subscribers: map[int]chan nemesis.Event{}}
 }
 
 // step takes a worker's step; see workloads.Shared.Watch.
@@ -36,16 +35,16 @@ func (w *watch) step(s workloads.Step, client, lock string, grant int) {
 	defer w.mu.Unlock()
 	switch s {
 	case workloads.Waiting:
-		w.waiters[client] = grant
+		w.waiters[grant] = client
 	case workloads.Refused:
-		delete(w.waiters, client)
+		delete(w.waiters, grant)
 		w.counts.Refused++
 	case workloads.Acquired:
-		delete(w.waiters, client)
-		w.holders[client] = grant
+		delete(w.waiters, grant)
+		w.holders[grant] = client
 		w.counts.Acquired++
 	case workloads.Releasing, workloads.Ended:
-		delete(w.holders, client)
+		delete(w.holders, grant)
 	}
 	if kind, ok := eventKinds[s]; ok {
 		w.publish(nemesis.Event{Kind: kind, Client: client, Lock: lock, Grant: grant})
@@ -79,8 +78,15 @@ func (w *watch) Waiters() []string {
 	return byGrant(w.waiters)
 }
 
-func byGrant(m map[string]int) []string {
-	return slices.SortedFunc(maps.Keys(m), func(a, b string) int { return cmp.Compare(m[a], m[b]) })
+// byGrant returns each client once, in the order of its first grant.
+func byGrant(m map[int]string) []string {
+	var out []string
+	for _, grant := range slices.Sorted(maps.Keys(m)) {
+		if !slices.Contains(out, m[grant]) {
+			out = append(out, m[grant])
+		}
+	}
+	return out
 }
 
 // Subscribe returns events from now on.

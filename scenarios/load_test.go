@@ -100,7 +100,7 @@ func TestDefaults(t *testing.T) {
 		Lock:     Lock{Use: "redis/single", TTL: 3 * time.Second, Mode: "exclusive"},
 		Cluster:  Cluster{Kind: "auto"},
 		Clients:  Clients{Count: 4, Process: "separate", Threads: 1},
-		Workload: Workload{Use: "mutex", Locks: 1, Hold: Range{10 * time.Millisecond, 50 * time.Millisecond}, Wait: time.Second, Resource: "ignores-token", Store: "harness"},
+		Workload: Workload{Use: "mutex", Locks: 1, Hold: Range{10 * time.Millisecond, 50 * time.Millisecond}, Wait: time.Second, Readers: 0.7, Order: "sorted", Resource: "ignores-token", Store: "harness"},
 		Run:      Run{Duration: 30 * time.Second, Warmup: time.Second, Settle: 5 * time.Second, Repeat: 1},
 		Expect:   map[string]Expectation{"liveness": {Verdict: "held", RecoverWithin: 8 * time.Second}},
 		Evidence: Evidence{MinAcquires: 100, MinHits: 1},
@@ -137,7 +137,7 @@ func wholeScenario() *Scenario {
 		Lock:     Lock{Use: "test/all", TTL: 1500 * ms, Mode: "shared", Permits: 3, Command: []string{"python3", "my lock.py"}, Server: "redis"},
 		Cluster:  Cluster{Kind: "external", Nodes: 3, Endpoints: []string{"127.0.0.1:6379"}, AllowFaults: true},
 		Clients:  Clients{Count: 2, Process: "separate", Threads: 2},
-		Workload: Workload{Use: "register", Locks: 2, Hold: Range{ms, 2 * ms}, Think: Range{0, ms}, Extend: 500 * ms, Fail: 0.07, Resource: "checks-token", Store: "harness"},
+		Workload: Workload{Use: "register", Locks: 2, Hold: Range{ms, 2 * ms}, Think: Range{0, ms}, Extend: 500 * ms, Fail: 0.07, Readers: 0.25, Order: "opposite", Deduplicate: true, Resource: "checks-token", Store: "harness"},
 		Run:      Run{Duration: time.Minute, Warmup: 2 * time.Second, Settle: 10 * time.Second, Seed: 18446744073709551615, HasSeed: true, Repeat: 3, Budget: 10 * time.Minute},
 		Faults: []Fault{
 			{Trigger: Trigger{At: span(4*time.Second, 5*time.Second)}, For: Range{time.Second, time.Second}, Kind: "partition", Args: Args{Groups: [][]string{{"n1", "n2"}, {"n3", "clients"}}, Direction: "both", Mode: "hold"}},

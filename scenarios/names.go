@@ -31,6 +31,7 @@ type LockName struct {
 	Extends       bool                  // the holder can extend
 	SharedMode    bool                  // mode: shared
 	Permits       bool                  // is a semaphore
+	Reentrant     bool                  // its holder can take it again
 	Command       bool                  // takes command and server, as exec does
 	Nodes         int                   // by default
 	MinNodes      int                   // 0: any

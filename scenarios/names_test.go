@@ -11,7 +11,7 @@ func testNames() Names {
 			"redis/redlock": {Leases: true, Nodes: 5, MinNodes: 3, MaxNodes: 9, ServerOptions: redis, Options: map[string]OptionName{"quorum": {}}, ClientOptions: map[string]OptionName{"quorum": {}}},
 			"test/all":      {Tokens: true, Leases: true, Extends: true, SharedMode: true, Permits: true, Command: true, Nodes: 3},
 		},
-		Workloads: map[string]WorkloadName{"mutex": {}, "counter": {}, "register": {}},
+		Workloads: map[string]WorkloadName{"mutex": {}, "counter": {}, "register": {}, "rwlock": {}, "nested": {}, "once": {}},
 		Faults: map[string]FaultName{
 			"pause":     {Args: []string{"of"}, Required: []string{"of"}, Targets: Targets(), Process: true, Shared: true, NeedsFor: true, StopsTime: true},
 			"kill":      {Args: []string{"of", "restart"}, Required: []string{"of"}, Targets: Targets(), Process: true, Shared: true, TakesFor: true},

@@ -126,6 +126,15 @@ func (w *writer) workload(v Workload) {
 	}
 	w.field(1, "extend", extend)
 	w.field(1, "fail", formatPercent(v.Fail))
+	if v.Use == "rwlock" || v.Readers != 0.7 {
+		w.field(1, "readers", formatPercent(v.Readers))
+	}
+	if v.Use == "nested" || v.Order != "sorted" {
+		w.field(1, "order", quote(v.Order))
+	}
+	if v.Use == "once" || v.Deduplicate {
+		w.field(1, "deduplicate", fmt.Sprint(v.Deduplicate))
+	}
 	w.field(1, "resource", quote(v.Resource))
 	w.field(1, "store", quote(v.Store))
 }

@@ -57,15 +57,20 @@ type Clients struct {
 
 // Workload is what clients do meanwhile.
 type Workload struct {
-	Use      string
-	Locks    int
-	Hold     Range
-	Think    Range
-	Wait     time.Duration // how long an acquire may block; 0: try once
-	Extend   time.Duration // 0: never
-	Fail     float64       // share of sections that raise, 0 to 1
-	Resource string        // history.IgnoresToken …
-	Store    string        // harness, …
+	Use    string
+	Locks  int
+	Hold   Range
+	Think  Range
+	Wait   time.Duration // how long an acquire may block; 0: try once
+	Extend time.Duration // 0: never
+	Fail   float64       // share of sections that raise, 0 to 1
+
+	Readers     float64 // of rwlock: share of acquires in shared mode, 0 to 1
+	Order       string  // of nested: sorted, opposite
+	Deduplicate bool    // of once
+
+	Resource string // history.IgnoresToken …
+	Store    string // harness, …
 }
 
 // Run is how long, and with which chance.

@@ -10,12 +10,34 @@ func (d *decoder) workload(n *node) Workload {
 	w := Workload{
 		Use: r.name("use", "workload", keys(d.names.Workloads)), Locks: r.count("locks"), Hold: r.span("hold"), Think: r.span("think"),
 		Wait: r.duration("wait"), Extend: d.extend(r), Fail: r.percent("fail"),
+		Readers: r.percent("readers"), Order: r.text("order"), Deduplicate: r.flag("deduplicate"),
 		Resource: r.name("resource", "resource", keys(d.names.Resources)), Store: r.name("store", "store", keys(d.names.Stores)),
 	}
 	if known, ok := d.names.Locks[d.scenario.Lock.Use]; ok && w.Extend > 0 && !known.Extends {
 		d.refuseLock("workload.extend", "extend", "can't extend a lease")
 	}
+	d.fits(w)
 	return w
+}
+
+// fits refuses a workload that the lock, or the number of locks, gives no chance.
+func (d *decoder) fits(w Workload) {
+	known, named := d.names.Locks[d.scenario.Lock.Use]
+	for _, c := range []struct {
+		use, why string
+		can      bool
+	}{
+		{"rwlock", "has no shared mode", known.SharedMode},
+		{"semaphore", "has no permits", known.Permits},
+		{"reentrant", "can't be taken again by its holder", known.Reentrant},
+	} {
+		if named && w.Use == c.use && !c.can {
+			d.refuseLock("workload.use", "workload "+w.Use, c.why)
+		}
+	}
+	if w.Use == "nested" && w.Locks < 2 && d.sound("workload.locks") {
+		d.fail("workload.locks", Problem{Code: CodeLock, Message: "the workload nested takes two locks", Place: d.at("workload.use", "needs a second lock"), Fix: "write locks: 2"})
+	}
 }
 
 func (d *decoder) run(n *node) Run {

@@ -19,6 +19,7 @@ type Resource struct {
 	version int64 // 0: never written
 	n       int64
 	mark    uint64 // the highest token seen
+	jobs    jobs
 }
 
 // NewResource makes one that was never written.
@@ -52,11 +53,20 @@ func (r *Resource) Read(op history.Op) (version, n int64, ok bool) {
 func (r *Resource) Write(op history.Op, n int64) (ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !r.take(op) {
+		return false
+	}
+	r.n = n
+	return true
+}
+
+// take completes op, a write, by the check of the resource, which is locked.
+func (r *Resource) take(op history.Op) bool {
 	if !r.admits(op.Token) || r.check == history.ChecksVersion && op.Base != r.version {
 		r.refuse(op)
 		return false
 	}
-	r.version, r.n = op.Value, n
+	r.version = op.Value
 	op.Type = history.OK
 	r.recorder.Record(op)
 	return true

@@ -2,6 +2,7 @@ package workloads
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/locktest/locktest/clients"
@@ -25,21 +26,32 @@ func (s *Section) Read() (version, n int64, ok bool) {
 // Write sends the client the write of n on top of the version base; the client's reply, when it comes, is the write.
 // It returns false where the resource refused it or the client knew better than to write.
 func (s *Section) Write(ctx context.Context, base, n int64) (bool, error) {
+	_, ok, err := s.write(ctx, base, n)
+	return ok, err
+}
+
+// write is Write, and returns the version that it made.
+func (s *Section) write(ctx context.Context, base, n int64) (version int64, ok bool, err error) {
+	return s.send(ctx, base, number(n), func(r *Resource, op history.Op) bool { return r.Write(op, n) })
+}
+
+// send sends the client a write that says data, and lets land carry it out in the resource.
+func (s *Section) send(ctx context.Context, base int64, data json.RawMessage, land func(*Resource, history.Op) bool) (version int64, ok bool, err error) {
 	w, res, value := s.worker, s.resource(), s.worker.shared.NextValue()
-	op := w.begin(history.Op{F: history.Write, Resource: res.Name(), Lock: s.hold.lock, Grant: s.hold.grant, Token: s.hold.token, Value: value, Base: base, Data: number(n)})
+	op := w.begin(history.Op{F: history.Write, Resource: res.Name(), Lock: s.hold.lock, Grant: s.hold.grant, Token: s.hold.token, Value: value, Base: base, Data: data})
 	reply, err := w.client.Do(ctx, clients.Request{Op: clients.OpWork, Grant: s.hold.grant, Lock: s.hold.lock, Resource: res.Name(), Base: base, Value: value})
 	op.Error = reply.Error
 	switch {
 	case err != nil || reply.Result == clients.Unknown || reply.Result == clients.Unavailable:
 		// The resource is in the harness and no reply reached it: nothing was written.
 		w.end(op, result{Type: history.Fail})
-		return false, err
+		return 0, false, err
 	case reply.Result != clients.OK:
 		w.end(op, result{history.Fail, history.NotHeld})
 		w.lost(s.hold, reply.Error)
-		return false, nil
+		return 0, false, nil
 	}
-	return res.Write(op, n), nil
+	return value, land(res, op), nil
 }
 
 // Hold keeps the lock for d, extending the lease on the way if the workload does that. It returns false once the client

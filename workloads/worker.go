@@ -20,18 +20,18 @@ type Worker struct {
 	rand     *rand.Rand
 	process  int
 
-	mu      sync.Mutex
-	current *hold // what the client believes it holds
+	mu    sync.Mutex
+	holds map[int]*hold // what the client believes it holds, by grant
 }
 
 // NewWorker makes a worker; rnd is its own.
 func NewWorker(c Doer, w Workload, config Config, shared Shared, rnd *rand.Rand) *Worker {
-	return &Worker{client: c, workload: w, config: config, shared: shared, rand: rnd, process: 1}
+	return &Worker{client: c, workload: w, config: config, shared: shared, rand: rnd, process: 1, holds: map[int]*hold{}}
 }
 
 // hold is a grant from its reply to its end.
 type hold struct {
-	lock  string
+	ask
 	grant int
 	token uint64
 	valid time.Time // until when the client believes that its lease lasts; zero: it doesn't say
@@ -43,8 +43,7 @@ type hold struct {
 // once, and what is open stays unknown.
 func (w *Worker) Run(ctx context.Context, stop <-chan struct{}) error {
 	for ctx.Err() == nil && !closed(stop) {
-		lock := w.config.Locks[w.rand.IntN(len(w.config.Locks))]
-		err := w.once(ctx, lock, w.config.Wait, w.workload.Section)
+		err := w.once(ctx, w.ask(w.config.Locks[w.rand.IntN(len(w.config.Locks))]), w.config.Wait, w.workload.Section)
 		if errors.Is(err, clients.ErrDead) {
 			err = w.revive(ctx, stop)
 		}
@@ -56,11 +55,16 @@ func (w *Worker) Run(ctx context.Context, stop <-chan struct{}) error {
 	return nil
 }
 
-// Drain acquires and releases each lock once, waiting for up to wait, and reads its resource. A client that is dead is
-// left alone: its missing acquire is seen by whoever judges.
+// Drain acquires and releases each lock once, waiting for up to wait, and reads its resource; a workload may have another
+// way. A client that is dead is left alone: its missing acquire is seen by whoever judges.
 func (w *Worker) Drain(ctx context.Context, wait time.Duration) error {
 	for _, lock := range w.config.Locks {
-		err := w.once(ctx, lock, wait, readOnly)
+		var err error
+		if d, ok := w.workload.(drainer); ok {
+			err = d.drain(ctx, w, lock, wait)
+		} else {
+			err = w.once(ctx, ask{lock: lock}, wait, readOnly)
+		}
 		if err != nil && ctx.Err() == nil && !errors.Is(err, clients.ErrDead) {
 			return err
 		}
@@ -69,8 +73,8 @@ func (w *Worker) Drain(ctx context.Context, wait time.Duration) error {
 }
 
 // once is one acquire and all that follows from it.
-func (w *Worker) once(ctx context.Context, lock string, wait time.Duration, section func(context.Context, *Section) error) error {
-	h, err := w.acquire(ctx, lock, wait)
+func (w *Worker) once(ctx context.Context, a ask, wait time.Duration, section func(context.Context, *Section) error) error {
+	h, err := w.acquire(ctx, a, wait)
 	if err != nil {
 		return err
 	}
@@ -80,24 +84,40 @@ func (w *Worker) once(ctx context.Context, lock string, wait time.Duration, sect
 	}
 	err = section(ctx, &Section{worker: w, hold: h})
 	if err == nil {
-		w.shared.Watch(Releasing, w.client.Name(), lock, h.grant)
+		w.shared.Watch(Releasing, w.client.Name(), h.lock, h.grant)
 		w.let(h)
 		err = w.release(ctx, h.lock, h.grant)
 	}
 	if w.let(h) { // the section ended early: the client died, or the run did
-		w.shared.Watch(Ended, w.client.Name(), lock, h.grant)
+		w.shared.Watch(Ended, w.client.Name(), h.lock, h.grant)
 	}
 	return err
 }
 
+// ask is what an acquire asks for, apart from how long.
+type ask struct {
+	lock    string
+	mode    string // empty: exclusive
+	permits int    // 0: one
+}
+
+// ask is what the workload asks of the lock of that name.
+func (w *Worker) ask(lock string) ask {
+	a := ask{lock, w.config.Mode, w.config.Permits}
+	if asker, ok := w.workload.(asker); ok {
+		a.mode, a.permits = asker.ask(w.config, w.rand)
+	}
+	return a
+}
+
 // acquire returns nil where there is no grant.
-func (w *Worker) acquire(ctx context.Context, lock string, wait time.Duration) (*hold, error) {
-	name, grant := w.client.Name(), w.shared.NextGrant()
+func (w *Worker) acquire(ctx context.Context, a ask, wait time.Duration) (*hold, error) {
+	name, lock, grant := w.client.Name(), a.lock, w.shared.NextGrant()
 	w.shared.Watch(Waiting, name, lock, grant)
-	op := w.begin(history.Op{F: history.Acquire, Lock: lock, Grant: grant, Mode: w.config.Mode, Permits: w.config.Permits, TTL: w.config.TTL})
-	h := &hold{lock: lock, grant: grant, lost: make(chan struct{})}
+	op := w.begin(history.Op{F: history.Acquire, Lock: lock, Grant: grant, Mode: a.mode, Permits: a.permits, TTL: w.config.TTL})
+	h := &hold{ask: a, grant: grant, lost: make(chan struct{})}
 	w.take(h) // a loss may be told before the reply is recorded
-	reply, err := w.client.Do(ctx, clients.Request{Op: clients.OpAcquire, Grant: grant, Lock: lock, TTL: w.config.TTL, Wait: wait, Mode: w.config.Mode, Permit: w.config.Permits})
+	reply, err := w.client.Do(ctx, clients.Request{Op: clients.OpAcquire, Grant: grant, Lock: lock, TTL: w.config.TTL, Wait: wait, Mode: a.mode, Permit: a.permits})
 	op.Owner, op.Error = reply.Owner, reply.Error
 	if err != nil || reply.Result != clients.OK {
 		w.let(h)
@@ -196,26 +216,24 @@ func (w *Worker) end(op history.Op, r result) {
 func (w *Worker) take(h *hold) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.current = h
+	w.holds[h.grant] = h
 }
 
 // let ends the client's belief in h, and says whether there was one.
 func (w *Worker) let(h *hold) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	was := w.current == h
-	if was {
-		w.current = nil
-	}
+	_, was := w.holds[h.grant]
+	delete(w.holds, h.grant)
 	return was
 }
 
 // Tell takes an event of the client. It may be called from any goroutine.
 func (w *Worker) Tell(e clients.Event) {
 	w.mu.Lock()
-	h := w.current
+	h := w.holds[e.Grant]
 	w.mu.Unlock()
-	if h == nil || h.grant != e.Grant {
+	if h == nil {
 		return // it is released already, or was never granted
 	}
 	switch e.Kind {

@@ -32,7 +32,27 @@ type Config struct {
 	Fail    float64       // share of sections that raise an error before they write, 0 to 1
 	Extend  time.Duration // between two extends while holding; 0: never
 	Mode    string
-	Permits int
+	Permits int // at most so many are asked for by the semaphore workload, by the others exactly so many
+
+	Readers     float64 // of rwlock: share of acquires in shared mode, 0 to 1
+	Order       string  // of nested: Sorted or Opposite
+	Deduplicate bool    // of once: the resource runs each job once
+}
+
+// The orders in which the nested workload takes two locks.
+const (
+	Sorted   = "sorted"   // everybody in the order of their names
+	Opposite = "opposite" // in any order
+)
+
+// asker is a Workload that asks for modes or permits of its own.
+type asker interface {
+	ask(c Config, rnd *rand.Rand) (mode string, permits int)
+}
+
+// drainer is a Workload with its own way to use a lock once more when the workload has ended.
+type drainer interface {
+	drain(ctx context.Context, w *Worker, lock string, wait time.Duration) error
 }
 
 // Range is a duration drawn evenly between two ends.
@@ -74,8 +94,10 @@ type Shared struct {
 	Watch func(step Step, client, lock string, grant int)
 }
 
-// All returns the workloads by their names.
-func All() []Workload { return []Workload{Mutex{}, Counter{}, Register{}} }
+// All returns every workload.
+func All() []Workload {
+	return []Workload{Mutex{}, Counter{}, Register{}, Log{}, Semaphore{}, RWLock{}, Reentrant{}, Handover{}, Election{}, Nested{}, Once{}}
+}
 
 // Doer is the client that a Worker drives; see clients.Client.
 type Doer = clients.Client

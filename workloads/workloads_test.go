@@ -31,10 +31,10 @@ type scene struct {
 
 func newScene(t *testing.T, contract history.Contract, check string) *scene {
 	s := &scene{t: t}
-	h := history.Header{Clients: []string{"c1", "c2", "c3"}, Locks: []history.Lock{{Name: "orders", Provider: "memory/lease", Contract: contract}},
+	h := history.Header{Clients: []string{"c1", "c2", "c3"}, Locks: []history.Lock{{Name: "orders", Provider: "memory/lease", Contract: contract}, {Name: "orders-2", Provider: "memory/lease", Contract: contract}},
 		Bounds: history.Bounds{RecoverWithin: 5 * time.Second, Wait: time.Second, MinAcquires: 1}}
 	if check != "" {
-		h.Resources = []history.Resource{{Name: "orders", Check: check, Store: "harness", Ordered: true}}
+		h.Resources = []history.Resource{{Name: "orders", Check: check, Store: "harness", Ordered: true}, {Name: "orders-2", Check: check, Store: "harness", Ordered: true}}
 	}
 	r, err := history.NewRecorder(&s.buf, h, time.Now())
 	if err != nil {
@@ -42,12 +42,12 @@ func newScene(t *testing.T, contract history.Contract, check string) *scene {
 	}
 	var grants, values atomic.Int64
 	s.recorder = r
-	s.shared = workloads.Shared{Recorder: r, Contracts: map[string]history.Contract{"orders": contract},
+	s.shared = workloads.Shared{Recorder: r, Contracts: map[string]history.Contract{"orders": contract, "orders-2": contract},
 		Resources: map[string]*workloads.Resource{},
 		NextGrant: func() int { return int(grants.Add(1)) }, NextValue: func() int64 { return values.Add(1) },
 		Watch: func(workloads.Step, string, string, int) {}}
 	if check != "" {
-		s.shared.Resources["orders"] = workloads.NewResource("orders", check, r)
+		s.shared.Resources["orders"], s.shared.Resources["orders-2"] = workloads.NewResource("orders", check, r), workloads.NewResource("orders-2", check, r)
 	}
 	return s
 }
@@ -188,8 +188,17 @@ func TestReadAdvancesTheMark(t *testing.T) {
 
 // Every workload is held on the memory locks, in virtual time.
 func TestHeldOnMemory(t *testing.T) {
+	own := map[string]map[string]locks.Provider{
+		"semaphore": {"semaphore": memory.NewSemaphore(2)},
+		"rwlock":    {"rwlock": memory.NewRWLock()},
+		"reentrant": {"reentrant": memory.NewReentrant(3)},
+	}
 	for _, w := range workloads.All() {
-		for name, provider := range map[string]locks.Provider{"mutex": memory.NewMutex(), "lease": memory.NewLease()} {
+		providers := own[w.Name()]
+		if providers == nil {
+			providers = map[string]locks.Provider{"mutex": memory.NewMutex(), "lease": memory.NewLease()}
+		}
+		for name, provider := range providers {
 			t.Run(w.Name()+" on memory/"+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { heldOn(t, w, provider) })
 			})
@@ -202,7 +211,7 @@ func heldOn(t *testing.T, w workloads.Workload, provider locks.Provider) {
 	if !w.UsesResource() {
 		s = newScene(t, provider.Claims(time.Second), "")
 	}
-	c := workloads.Config{Locks: []string{"orders"}, TTL: time.Second, Wait: 2 * time.Second, Hold: workloads.Range{Min: 5 * time.Millisecond, Max: 50 * time.Millisecond}, Extend: 20 * time.Millisecond, Think: workloads.Range{Max: 10 * time.Millisecond}}
+	c := workloads.Config{Locks: []string{"orders", "orders-2"}, TTL: time.Second, Permits: 2, Readers: 0.6, Order: workloads.Sorted, Wait: 2 * time.Second, Hold: workloads.Range{Min: 5 * time.Millisecond, Max: 50 * time.Millisecond}, Extend: 20 * time.Millisecond, Think: workloads.Range{Max: 10 * time.Millisecond}}
 	if name := provider.Claims(0).Expiry; name == history.NoExpiry {
 		c.Extend = 0
 	}
