@@ -50,6 +50,7 @@ func Service(embedded func() string) cluster.Service {
 		Leaders:  leaders,
 		Replicas: followers,
 		Promote:  promote,
+		Time:     clock,
 		Version: func(ctx context.Context, path string) (string, error) {
 			if path == "" {
 				return "etcd " + embedded(), nil

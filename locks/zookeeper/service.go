@@ -57,6 +57,7 @@ func Service() cluster.Service {
 		Wipe:     wipe,
 		Leaders:  leaders,
 		Replicas: followers,
+		Time:     clock,
 	}
 }
 
