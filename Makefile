@@ -11,7 +11,8 @@ NEEDS := redis-server=redis-server \
 	/usr/lib/postgresql/*/bin/postgres,postgres=postgresql \
 	/usr/sbin/pgbouncer,pgbouncer=pgbouncer \
 	java=default-jre-headless \
-	/usr/share/java/zookeeper.jar=libzookeeper-java
+	/usr/share/java/zookeeper.jar=libzookeeper-java \
+	/usr/sbin/mkfs.ext4,mkfs.ext4=e2fsprogs
 # missing prints the packages that aren't there, one a line.
 missing = for n in $(foreach n,$(NEEDS),'$(n)'); do there=; IFS=, read -ra places <<<"$${n%=*}"; \
 	for p in "$${places[@]}"; do if command -v "$$p" >/dev/null || compgen -G "$$p" >/dev/null; then there=yes; fi; done; \
@@ -20,7 +21,7 @@ missing = for n in $(foreach n,$(NEEDS),'$(n)'); do there=; IFS=, read -ra place
 -include checker/checker.mk
 -include locks/locks.mk
 
-.PHONY: help deps build need test lint controls controls-quick bench fuzz fuzz-decoders cross clean
+.PHONY: help deps build need test lint controls controls-quick privileged bench fuzz fuzz-decoders cross clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -54,6 +55,10 @@ controls: need ## every broken lock is caught, twice, and its right counterpart 
 
 controls-quick: need ## the same, once and with few seeds
 	$(GO) test -count=1 -timeout 15m -v -run 'TestControls|TestMemoryControls|TestContentionControls' ./controls -controls.runs=1 -controls.seeds=8 -controls.contention=2
+
+privileged: need ## faults that need root: tests whose names begin with TestPrivileged, with the tag of that name
+	@[ "$$(id -u)" -eq 0 ] || { echo "privileged: not root: sudo make privileged"; exit 1; }
+	$(GO) test -count=1 -tags privileged -timeout 20m -p 1 -run TestPrivileged $$($(GO) list ./... | grep -v /controls$$)
 
 bench: need ## the harness's own speed and cost, as ratios where that says more
 	$(GO) test -count=1 -timeout 20m -run xxx -bench . -benchtime 3s ./bench

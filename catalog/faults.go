@@ -72,6 +72,10 @@ func faults() []fault {
 			About: "connections are reset, new ones refused for 20 ms, or longer", Args: []string{"of"}, Required: []string{"of"}, Targets: anyone,
 			Network: true, TakesFor: true, Example: "{ on: extending, limit: 5, reset: holder }",
 		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewReset(target(f.Args)) }},
+		{"stall", scenarios.FaultName{
+			About: "the disk of a node takes nothing for a while, as one that hangs; each node then has a disk of its own from the start (Linux, root, loop devices)", Args: []string{"of"}, Required: []string{"of"}, Targets: nodeWords,
+			Process: true, NeedsFor: true, Example: "{ at: 5s, for: 3s, stall: leader }",
+		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewStall(target(f.Args)) }},
 		{"throttle", scenarios.FaultName{
 			About: "a process runs for a share of the time, as on a machine short of processors", Args: []string{"of", "rate"}, Required: []string{"of", "rate"}, Targets: anyone,
 			Process: true, Shared: true, NeedsFor: true, Example: "{ at: 5s, for: 10s, throttle: { of: n1, rate: 0.1 } }",
@@ -180,4 +184,11 @@ func span(r scenarios.Range) string {
 		return r.Min.String()
 	}
 	return fmt.Sprintf("%v..%v", r.Min, r.Max.Round(time.Millisecond))
+}
+
+// stalls says whether any fault of a scenario needs nodes with disks of their own.
+func stalls(s *scenarios.Scenario) bool {
+	return slices.ContainsFunc(s.Faults, func(f scenarios.Fault) bool {
+		return f.Kind == "stall" || slices.Contains(f.Args.Kinds, "stall")
+	})
 }

@@ -31,9 +31,9 @@ func host(p *runner.Plan, lock Lock, self string) error {
 		if _, err := process.Find(service); err != nil {
 			return needed(err, p, service)
 		}
-		p.Cluster = processes(service, nodes, c.Options, "")
+		p.Cluster = processes(p, service, "")
 	case p.Kind == "embedded" && service.Child != "":
-		p.Cluster, p.Real = processes(service, nodes, c.Options, self), true
+		p.Cluster, p.Real = processes(p, service, self), true
 	case p.Kind == "embedded":
 		p.Cluster = func(runner.Site) (cluster.Cluster, error) {
 			return embedded.New(embedded.Options{Service: service, Nodes: nodes, Server: c.Options})
@@ -45,9 +45,10 @@ func host(p *runner.Plan, lock Lock, self string) error {
 }
 
 // processes are servers of their own; with self, parts of this program that it starts as such.
-func processes(s cluster.Service, nodes int, options map[string]string, self string) func(runner.Site) (cluster.Cluster, error) {
+func processes(p *runner.Plan, s cluster.Service, self string) func(runner.Site) (cluster.Cluster, error) {
+	c, disks := p.Scenario.Cluster, stalls(p.Scenario)
 	return func(site runner.Site) (cluster.Cluster, error) {
-		return process.New(process.Options{Service: s, Nodes: nodes, Server: options, Self: self, LogDir: site.Logs, Spawner: site.Spawner, Log: site.Log})
+		return process.New(process.Options{Service: s, Nodes: c.Nodes, Server: c.Options, Disks: disks, Self: self, LogDir: site.Logs, Spawner: site.Spawner, Log: site.Log})
 	}
 }
 

@@ -54,6 +54,16 @@ type Pauser interface {
 	Resume(ctx context.Context) error
 }
 
+// Staller is a Node whose disk can be kept from taking anything for a while: the server waits in the kernel as it would for a
+// disk that hangs. A kill ends it too.
+type Staller interface {
+	// CanStall says why it can't be; nil where it can. It may be asked before the start.
+	CanStall() error
+	Stall(ctx context.Context) error
+	// Unstall lets the disk go on. One that goes on, or whose node is down, is nothing to do.
+	Unstall(ctx context.Context) error
+}
+
 // Forgetful is a Node that may keep nothing of its data when it is killed, whatever it is restarted with.
 type Forgetful interface{ Forgets() bool }
 

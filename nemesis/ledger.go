@@ -35,6 +35,7 @@ type layer struct {
 type target struct {
 	mu      sync.Mutex
 	pauses  map[int]bool
+	stalls  map[int]bool
 	kills   map[int]bool
 	offsets map[int]vclock.Offset
 }
@@ -63,7 +64,7 @@ func (l *ledger) target(name string) *target {
 	defer l.mu.Unlock()
 	t := l.targets[name]
 	if t == nil {
-		t = &target{pauses: map[int]bool{}, kills: map[int]bool{}, offsets: map[int]vclock.Offset{}}
+		t = &target{pauses: map[int]bool{}, stalls: map[int]bool{}, kills: map[int]bool{}, offsets: map[int]vclock.Offset{}}
 		l.targets[name] = t
 	}
 	return t
@@ -182,7 +183,8 @@ func (l *ledger) kill(ctx context.Context, id int, name string) error {
 		if err := l.end(ctx, name); err != nil {
 			return err
 		}
-		clear(t.pauses) // what comes back is a new process
+		clear(t.pauses) // what comes back is a new process …
+		clear(t.stalls) // … and a node's disk was thawed, or it could not have died
 	}
 	t.kills[id] = true
 	return nil

@@ -52,6 +52,9 @@ func HealAll(ctx context.Context, env Env) error {
 		if p, ok := n.(cluster.Pauser); ok {
 			errs = append(errs, p.Resume(ctx))
 		}
+		if d, ok := n.(cluster.Staller); ok && d.CanStall() == nil {
+			errs = append(errs, d.Unstall(ctx))
+		}
 	}
 	for _, c := range env.clients() {
 		errs = append(errs, env.Clients.Resume(ctx, c))

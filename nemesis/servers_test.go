@@ -29,13 +29,18 @@ func TestMain(m *testing.M) {
 // newServers is a bench of the nodes of one service, with the links that they have to each other and to clients.
 func newServers(t *testing.T, s cluster.Service, nodes int) *bench {
 	t.Helper()
+	return newServersWith(t, process.Options{Service: s, Nodes: nodes})
+}
+
+func newServersWith(t *testing.T, o process.Options) *bench {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 4*limit)
 	t.Cleanup(cancel)
 	spawner, err := proc.NewSpawner(proc.Options{})
 	check(t, err)
 	t.Cleanup(func() { check(t, spawner.Close()) })
-	o := process.Options{Service: s, Nodes: nodes, LogDir: t.TempDir(), Spawner: spawner}
-	if s.Child != "" {
+	o.LogDir, o.Spawner = t.TempDir(), spawner
+	if o.Service.Child != "" {
 		o.Self, err = os.Executable()
 		check(t, err)
 	}

@@ -95,8 +95,20 @@ func (l *ledger) shift(ctx context.Context, id int, name string, o vclock.Offset
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.offsets[id] = o
-	return l.applyClocks(ctx, t, name)
+	if len(t.stalls) == 0 {
+		return l.applyClocks(ctx, t, name)
+	}
+	// Only a process that was reached before can be reached while it waits for its disk.
+	brief, cancel := context.WithTimeout(ctx, briefly)
+	defer cancel()
+	if l.applyClocks(brief, t, name) == nil {
+		return nil
+	}
+	return l.flowing(ctx, t, name, func() error { return l.applyClocks(ctx, t, name) })
 }
+
+// briefly is how long is waited for threads to stand still that may be waiting for a disk.
+const briefly = 200 * time.Millisecond
 
 // unshift takes id's offset away again.
 func (l *ledger) unshift(ctx context.Context, id int, name string) error {

@@ -23,11 +23,12 @@ type node struct {
 	host     string
 	dir, log string
 
-	mu    sync.Mutex
-	port  int            // for clients; 0 before the first start, then always the same
-	ports map[string]int // all of them, by name
-	p     *proc.Process  // nil while it is down
-	argv  []string
+	mu     sync.Mutex
+	port   int            // for clients; 0 before the first start, then always the same
+	ports  map[string]int // all of them, by name
+	p      *proc.Process  // nil while it is down
+	argv   []string
+	frozen bool // its disk takes nothing
 
 	// status is apart from mu, so that it can be read while a start is under way.
 	status sync.Mutex
@@ -88,6 +89,10 @@ func (n *node) Kill(ctx context.Context) error {
 		return nil
 	}
 	n.show(nil) // first, so that Failed never calls this death unexpected
+	if err := n.thawStopped(ctx); err != nil {
+		n.show(n.p)
+		return err
+	}
 	if err := n.p.Kill(ctx); err != nil {
 		n.show(n.p)
 		return fmt.Errorf("node %s: %w", n.name, err)

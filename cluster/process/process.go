@@ -33,7 +33,9 @@ type Options struct {
 	// service has to have a Child. Empty: the binary is looked for.
 	Self string
 	// LogDir keeps each node's log, NAME.log; it is made if absent. Empty: logs are removed with the data.
-	LogDir  string
+	LogDir string
+	// Disks gives each node's folder a file system of its own, which can be frozen: see internal/disk for what it needs.
+	Disks   bool
 	Spawner *proc.Spawner
 	Ready   time.Duration // how long a node may take to answer; 0: cluster.ReadyLimit
 	Log     *slog.Logger  // nil: nothing is logged
@@ -195,7 +197,10 @@ func (c *Cluster) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dir != "" {
-		errs = append(errs, c.leave(), os.RemoveAll(c.dir))
+		errs = append(errs, c.leave(), c.removeDisks())
+		if errors.Join(errs...) == nil || !c.o.Disks { // nothing is removed under a disk that is still there
+			errs = append(errs, os.RemoveAll(c.dir))
+		}
 		c.dir = ""
 	}
 	if c.ports != nil {
@@ -279,7 +284,7 @@ func (c *Cluster) prepare(ctx context.Context) error {
 	}
 	for _, n := range c.nodes {
 		n.dir, n.log = filepath.Join(c.dir, n.name), filepath.Join(logs, n.name+".log")
-		if err := errors.Join(os.MkdirAll(n.dir, 0o755), os.MkdirAll(logs, 0o755), c.own(n.dir)); err != nil {
+		if err := errors.Join(os.MkdirAll(n.dir, 0o755), os.MkdirAll(logs, 0o755), c.makeDisk(ctx, n), c.own(n.dir)); err != nil {
 			return err
 		}
 	}

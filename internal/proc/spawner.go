@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/locktest/locktest/internal/disk"
 	"github.com/locktest/locktest/internal/monotime"
 )
 
@@ -43,6 +44,7 @@ type Spawner struct {
 	closed bool
 	alive  map[*Process]struct{}
 	dirs   []string
+	disks  []string
 }
 
 // markName is the environment variable by which processes of a Spawner are found again, whatever became of their parents.
@@ -105,6 +107,19 @@ func (s *Spawner) RemoveLater(dir string) error {
 	return nil
 }
 
+// UnmountLater unmounts the disk of a folder once all processes are gone, before folders are removed, and thaws it before that,
+// since processes that wait for it can't die. The folder has to be one of a folder that RemoveLater would take.
+func (s *Spawner) UnmountLater(dir string) error {
+	if err := checkTemp(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.disks = append(s.disks, dir)
+	s.super.say(s.log, wordDisk, dir)
+	return nil
+}
+
 // Close kills every process that still runs, ends the supervisor and returns once all are gone. It may be called twice.
 func (s *Spawner) Close() error {
 	s.mu.Lock()
@@ -113,7 +128,7 @@ func (s *Spawner) Close() error {
 		return nil
 	}
 	s.closed = true
-	dirs := s.dirs
+	dirs, disks := s.dirs, s.disks
 	left := make([]*Process, 0, len(s.alive))
 	for p := range s.alive {
 		left = append(left, p)
@@ -122,6 +137,7 @@ func (s *Spawner) Close() error {
 
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
+	thawAll(disks)
 	var errs []error
 	for _, p := range left {
 		errs = append(errs, p.Kill(ctx))
@@ -129,7 +145,7 @@ func (s *Spawner) Close() error {
 	errs = append(errs, sweep(ctx, hunt{mark: s.mark}))
 	close(s.end)
 	s.gone.Wait()
-	errs = append(errs, removeAll(dirs))
+	errs = append(errs, clearAll(disks, dirs))
 	if s.super != nil {
 		errs = append(errs, s.super.close())
 	}
@@ -232,10 +248,24 @@ func checkTemp(dir string) error {
 	return nil
 }
 
-func removeAll(dirs []string) error {
+// thawAll lets processes that wait for a frozen disk go on, or die.
+func thawAll(disks []string) {
+	for _, dir := range disks {
+		disk.Thaw(dir) // unmounting says what is wrong
+	}
+}
+
+// clearAll unmounts, and removes what isn't mounted on any more.
+func clearAll(disks, dirs []string) error {
 	var errs []error
-	for _, d := range dirs {
-		errs = append(errs, os.RemoveAll(d))
+	for _, dir := range disks {
+		errs = append(errs, disk.Remove(dir))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for _, dir := range dirs {
+		errs = append(errs, os.RemoveAll(dir))
 	}
 	return errors.Join(errs...)
 }

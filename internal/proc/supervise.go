@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +25,7 @@ const (
 	wordAdd   = "+"    // + PID START
 	wordGone  = "-"    // - PID START
 	wordDir   = "dir"  // dir PATH: to be removed in the end
+	wordDisk  = "disk" // disk PATH: mounted there, to be unmounted in the end
 	wordEnd   = "end"
 )
 
@@ -39,7 +41,8 @@ func Supervise(in io.Reader, out io.Writer) (status int) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if err := errors.Join(sweep(ctx, w.hunt), removeAll(w.dirs)); err != nil {
+	thawAll(w.disks)
+	if err := errors.Join(sweep(ctx, w.hunt), clearAll(w.disks, w.dirs)); err != nil {
 		return 1
 	}
 	return 0
@@ -47,8 +50,9 @@ func Supervise(in io.Reader, out io.Writer) (status int) {
 
 // watch is what a supervisor knows.
 type watch struct {
-	hunt hunt
-	dirs []string
+	hunt  hunt
+	dirs  []string
+	disks []string
 }
 
 // lookStep is how often the supervisor notes the descendants of what it watches over.
@@ -87,6 +91,11 @@ func (w *watch) hear(line string) {
 	case wordDir:
 		if checkTemp(rest) == nil {
 			w.dirs = append(w.dirs, rest)
+		}
+		return
+	case wordDisk:
+		if checkTemp(filepath.Dir(rest)) == nil {
+			w.disks = append(w.disks, rest)
 		}
 		return
 	}

@@ -67,9 +67,11 @@ func signalTree(root identity, sig syscall.Signal) error {
 }
 
 // stopTree repeats until two readings in a row show the same processes with all threads stopped: one that was being
-// forked when the first signal went out shows up in the next reading.
+// forked when the first signal went out shows up in the next reading. A thread that waits in the kernel for a disk stops
+// when it comes back from there, and counts as stopped once the signal was sent.
 func stopTree(ctx context.Context, root identity) error {
 	var last []identity
+	sent := map[identity]bool{}
 	return poll(ctx, func() (bool, error) {
 		table, err := snapshot()
 		if err != nil {
@@ -81,7 +83,7 @@ func stopTree(ctx context.Context, root identity) error {
 		}
 		var running []entry
 		for _, e := range all {
-			if !stopped(e.pid) {
+			if !stopped(e.pid, sent[e.identity]) {
 				running = append(running, e)
 			}
 		}
@@ -90,11 +92,28 @@ func stopTree(ctx context.Context, root identity) error {
 		if len(running) == 0 {
 			return same, nil
 		}
-		return false, sendAll(running, sigStop)
+		return false, stopAll(running, sent)
 	})
 }
 
+// stopAll sends the signal to a process the first time, and to its threads after that: the one that the system chose to take
+// it may be waiting for a disk, and the others never hear of it.
+func stopAll(running []entry, sent map[identity]bool) error {
+	var errs []error
+	for _, e := range running {
+		if sent[e.identity] {
+			errs = append(errs, stopThreads(e.pid))
+			continue
+		}
+		sent[e.identity] = true
+		errs = append(errs, sendAll([]entry{e}, sigStop))
+	}
+	return errors.Join(errs...)
+}
+
+// continueTree sends the signal to all at first: one that waits in the kernel with a stop before it doesn't look stopped.
 func continueTree(ctx context.Context, root identity) error {
+	first := true
 	return poll(ctx, func() (bool, error) {
 		table, err := snapshot()
 		if err != nil {
@@ -102,10 +121,11 @@ func continueTree(ctx context.Context, root identity) error {
 		}
 		var still []entry
 		for _, e := range tree(table, root) {
-			if anyStopped(e.pid) {
+			if first || anyStopped(e.pid) {
 				still = append(still, e)
 			}
 		}
+		first = false
 		return len(still) == 0, sendAll(still, sigCont)
 	})
 }

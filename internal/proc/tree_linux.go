@@ -75,9 +75,10 @@ func readStat(pid int) (entry, bool) {
 	return entry{identity: identity{pid, f[19]}, parent: parent, group: group, dead: dead}, true
 }
 
-func stopped(pid int) bool {
+// stopped says whether all threads are; with waiting, those in the kernel that no signal wakes up (D) count too.
+func stopped(pid int, waiting bool) bool {
 	for _, s := range threadStates(pid) {
-		if !strings.ContainsRune("TtZX", s) {
+		if !strings.ContainsRune("TtZX", s) && !(waiting && s == 'D') {
 			return false
 		}
 	}
@@ -93,17 +94,36 @@ func anyStopped(pid int) bool {
 	return false
 }
 
-func threadStates(pid int) []rune {
+// stopThreads sends SIGSTOP to every thread that could take it now; the first that does stops all.
+func stopThreads(pid int) error {
+	var errs []error
+	for tid, s := range threadStates(pid) {
+		if strings.ContainsRune("TtZXD", s) {
+			continue
+		}
+		if err := unix.Tgkill(pid, tid, sigStop); err != nil && !errors.Is(err, unix.ESRCH) {
+			errs = append(errs, fmt.Errorf("stop thread %d of process %d: %w", tid, pid, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// threadStates are the states of a process's threads by their numbers.
+func threadStates(pid int) map[int]rune {
 	dir := fmt.Sprintf("/proc/%d/task", pid)
 	tasks, err := os.ReadDir(dir)
 	if err != nil {
 		return nil // it has ended
 	}
-	var states []rune
+	states := map[int]rune{}
 	for _, t := range tasks {
+		tid, err := strconv.Atoi(t.Name())
+		if err != nil {
+			continue
+		}
 		b, err := os.ReadFile(dir + "/" + t.Name() + "/stat")
 		if i := bytes.LastIndexByte(b, ')'); err == nil && i >= 0 && i+2 < len(b) {
-			states = append(states, rune(b[i+2]))
+			states[tid] = rune(b[i+2])
 		}
 	}
 	return states

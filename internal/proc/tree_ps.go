@@ -27,8 +27,14 @@ func startOf(pid int) string {
 	return table[0].start
 }
 
-func stopped(pid int) bool    { s := state(pid); return s == "" || strings.ContainsAny(s[:1], "TZ") }
+func stopped(pid int, _ bool) bool {
+	s := state(pid)
+	return s == "" || strings.ContainsAny(s[:1], "TZ")
+}
 func anyStopped(pid int) bool { return strings.HasPrefix(state(pid), "T") }
+
+// stopThreads: threads have no numbers here.
+func stopThreads(pid int) error { return send(pid, sigStop) }
 
 // marked: the environment of other processes isn't read here.
 func marked(int, string) bool { return false }

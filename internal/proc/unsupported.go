@@ -19,10 +19,12 @@ func killGroup(int)                                   {}
 func send(int, syscall.Signal) error                  { return ErrUnsupported }
 func snapshot() ([]entry, error)                      { return nil, ErrUnsupported }
 func startOf(int) string                              { return "" }
-func stopped(int) bool                                { return false }
+func stopped(int, bool) bool                          { return false }
 func anyStopped(int) bool                             { return false }
 func marked(int, string) bool                         { return false }
 func treeListens(identity, int) (listens, known bool) { return false, false }
 
 // Owner doesn't know on this platform.
 func Owner(int) string { return "" }
+
+func stopThreads(int) error { return ErrUnsupported }
