@@ -77,10 +77,3 @@ func TestPrivilegedRemove(t *testing.T) {
 		t.Errorf("the folder has %v, %v", entries, err)
 	}
 }
-
-// Nothing is frozen that isn't a disk of its own: that would be the whole machine's.
-func TestPrivilegedFreezeWantsADisk(t *testing.T) {
-	if err := disk.Freeze(t.TempDir()); err == nil {
-		t.Error("a plain folder was frozen")
-	}
-}
