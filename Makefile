@@ -19,6 +19,7 @@ missing = for n in $(foreach n,$(NEEDS),'$(n)'); do there=; IFS=, read -ra place
 	[ -n "$$there" ] || echo "$${n\#*=}"; done
 
 -include checker/checker.mk
+-include cluster/cluster.mk
 -include locks/locks.mk
 
 .PHONY: help deps build need test lint controls controls-quick privileged bench fuzz fuzz-decoders cross clean

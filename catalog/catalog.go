@@ -79,9 +79,11 @@ func Codes() []scenarios.Code {
 		scenarios.Code{Code: cluster.CodePortInUse, About: "the port that a scenario fixes is taken"},
 		scenarios.Code{Code: cluster.CodeServerDied, About: "a server ended, or didn't answer in time"},
 		scenarios.Code{Code: cluster.CodeUnhostable, About: "this kind of cluster can't run this server"},
+		scenarios.Code{Code: CodePower, About: "a fault can't be brought about on this cluster, or with these clients"},
+		scenarios.Code{Code: cluster.CodeNoEngine, About: "no container engine answers on this machine"},
+		scenarios.Code{Code: cluster.CodeNoImage, About: "a container's image isn't there, and can't be had"},
 		scenarios.Code{Code: CodeAdapterLine, About: "a client printed a line that is no reply; it is kept and otherwise ignored"},
 		scenarios.Code{Code: CodeAdapter, About: "a client broke the protocol or died outside any fault"},
-		scenarios.Code{Code: CodePower, About: "a fault can't be brought about on this cluster, or with these clients"},
 		scenarios.Code{Code: CodeHistory, About: "a history can't be read"},
 		scenarios.Code{Code: CodeDisagreement, About: "the two engines of the checker disagree: a bug in locktest"},
 	)

@@ -6,9 +6,11 @@ import (
 	"os"
 
 	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/cluster/docker"
 	"github.com/locktest/locktest/cluster/embedded"
 	"github.com/locktest/locktest/cluster/process"
 	"github.com/locktest/locktest/runner"
+	"github.com/locktest/locktest/scenarios"
 )
 
 // host decides where the servers run, and says why where that was left open. self is this program's own file.
@@ -38,6 +40,12 @@ func host(p *runner.Plan, lock Lock, self string) error {
 		p.Cluster = func(runner.Site) (cluster.Cluster, error) {
 			return embedded.New(embedded.Options{Service: service, Nodes: nodes, Server: c.Options})
 		}
+	case p.Kind == "docker":
+		made := containers(service, nodes, c)
+		if _, err := made(runner.Site{}); err != nil {
+			return needed(err, p, service)
+		}
+		p.Cluster = made
 	default:
 		return fmt.Errorf("there is no kind of cluster %q", p.Kind)
 	}
@@ -49,6 +57,12 @@ func processes(p *runner.Plan, s cluster.Service, self string) func(runner.Site)
 	c, disks := p.Scenario.Cluster, stalls(p.Scenario)
 	return func(site runner.Site) (cluster.Cluster, error) {
 		return process.New(process.Options{Service: s, Nodes: c.Nodes, Server: c.Options, Disks: disks, Self: self, LogDir: site.Logs, Spawner: site.Spawner, Log: site.Log})
+	}
+}
+
+func containers(s cluster.Service, nodes int, c scenarios.Cluster) func(runner.Site) (cluster.Cluster, error) {
+	return func(site runner.Site) (cluster.Cluster, error) {
+		return docker.New(docker.Options{Service: s, Nodes: nodes, Server: c.Options, Image: c.Image, Version: c.Version, LogDir: site.Logs, Run: site.Run, Log: site.Log})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/locktest/locktest/checker"
 	"github.com/locktest/locktest/clients"
+	"github.com/locktest/locktest/cluster/docker"
 	"github.com/locktest/locktest/cluster/etcdd"
 	"github.com/locktest/locktest/history"
 	"github.com/locktest/locktest/internal/proc"
@@ -28,6 +29,7 @@ const (
 // Main carries out a start of this program by itself: as a client, as the supervisor, as the second engine, or as a server. done is
 // false where args are somebody else's. Programs and test binaries that run scenarios call it before anything else.
 func Main(args []string) (status int, done bool) {
+	docker.Quiet()
 	if len(args) < 2 {
 		return 0, false
 	}

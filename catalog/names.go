@@ -16,6 +16,7 @@ func Names() scenarios.Names {
 		Locks: lockNames(), Workloads: workloadNames(), Faults: faultNames(), Properties: propertyNames(), Metrics: metricNames(),
 		Clusters: map[string]scenarios.ClusterName{
 			"auto":     {About: "processes where the server's program is found, else embedded"},
+			"docker":   {About: "the real servers in containers of a Docker engine on this machine", Keys: []string{"image", "version"}},
 			"embedded": {About: "servers that are a part of locktest, nothing to install: etcd is the real one, Redis is not"},
 			"process":  {About: "the real servers as processes on this machine"},
 		},

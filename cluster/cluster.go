@@ -38,7 +38,7 @@ const (
 	Empty      Restart = "empty"
 )
 
-// Killer is a Node that can die as by SIGKILL and come back at the same address.
+// Killer is a Node that can die as by SIGKILL and come back, at the same address unless its kind of cluster says otherwise.
 type Killer interface {
 	Kill(ctx context.Context) error
 	// Restart returns once the node answers.
@@ -72,6 +72,9 @@ type LogFile interface{ LogFile() string }
 
 // Pidded is a Node that is an OS process; 0 while it is down.
 type Pidded interface{ Pid() int }
+
+// PidChecker is a Pidded whose process may be out of this machine's reach; HasPid says why it is, also before the start.
+type PidChecker interface{ HasPid() error }
 
 // Watched is a Node that tells when it ended without having been killed; nil while it is as it should be.
 type Watched interface{ Failed() error }
@@ -159,6 +162,17 @@ type Service struct {
 	Follow    func(ctx context.Context, addrs map[string]string, name, leader string) error
 	// Time asks the server at addr for its wall clock. nil: it can't be asked.
 	Time func(ctx context.Context, addr string) (time.Time, error)
+	// Container is how it runs in a container. nil: it can't.
+	Container *Container
+}
+
+// Container says how a server runs in a container.
+type Container struct {
+	Image string // where a scenario names none: "redis:7-alpine"; a version replaces what follows the colon
+	Port  int    // of clients, inside
+	// Command is the argument list, the program first where the image wants it so, and additions to the environment. Host and
+	// Port of its NodeConfig are those inside; Dir is empty, since what is written stays in the container.
+	Command func(NodeConfig) (argv, env []string)
 }
 
 // Embedded is a server in this process. Stop and Start keep its data and its address; Reset forgets the data.

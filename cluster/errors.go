@@ -15,6 +15,8 @@ const (
 	CodePortInUse  = "LT102" // the port that a scenario fixes is taken
 	CodeServerDied = "LT103" // a server ended, or didn't answer in time
 	CodeUnhostable = "LT104" // this kind of cluster can't run this server
+	CodeNoEngine   = "LT106" // no container engine answers
+	CodeNoImage    = "LT107" // an image isn't there, and can't be had
 )
 
 func (e *Error) Error() string {

@@ -99,6 +99,9 @@ func (c *Clock) checkTargets(env Env) error {
 		if _, ok := n.(cluster.Pidded); n != nil && !ok {
 			return fmt.Errorf("clock: node %s%s is no process of its own", name, kindOf(n))
 		}
+		if c, ok := n.(cluster.PidChecker); ok && c.HasPid() != nil {
+			return fmt.Errorf("clock: node %s%s: %w", name, kindOf(n), c.HasPid())
+		}
 	}
 	return nil
 }

@@ -38,6 +38,9 @@ func (env Env) how(names []string, signal string) string {
 		if n == nil && env.Clients.Separate() {
 			return signal
 		}
+		if m, ok := n.(interface{ Means(signal string) string }); ok { // by something that does as much
+			return m.Means(signal)
+		}
 		if _, ok := n.(cluster.Pidded); ok {
 			return signal
 		}

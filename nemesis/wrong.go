@@ -156,6 +156,9 @@ func (env Env) pids(name string) ([]int, error) {
 			return nil, fmt.Errorf("node %s is no process", name)
 		}
 		pid = p.Pid()
+		if c, ok := n.(cluster.PidChecker); ok && pid == 0 && c.HasPid() != nil {
+			return nil, fmt.Errorf("node %s: %w", name, c.HasPid())
+		}
 	} else if c, ok := env.Clients.(interface{ Pid(client string) int }); ok {
 		pid = c.Pid(name)
 	}

@@ -53,6 +53,7 @@ type Plan struct {
 
 // Site is where a run's servers live.
 type Site struct {
+	Run     string // the run's id; empty where nothing is going to be started
 	Logs    string // the folder of their logs, which are kept
 	Spawner *proc.Spawner
 	Log     *slog.Logger

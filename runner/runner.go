@@ -103,7 +103,7 @@ func (r *run) execute(ctx context.Context) (err error) {
 
 // startCluster makes the nodes, asks each fault whether it can be brought about on them, and starts nodes and links.
 func (r *run) startCluster(ctx context.Context) (err error) {
-	r.cluster, err = r.plan.Cluster(Site{Logs: r.store.path(LogsDir), Spawner: r.spawner, Log: r.log})
+	r.cluster, err = r.plan.Cluster(Site{Run: r.store.id, Logs: r.store.path(LogsDir), Spawner: r.spawner, Log: r.log})
 	if err != nil {
 		return fmt.Errorf("make cluster: %w", err)
 	}

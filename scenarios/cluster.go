@@ -20,6 +20,9 @@ func (d *decoder) cluster(n *node) Cluster {
 			d.fail("cluster."+key, Problem{Code: CodeMeaningless, Message: fmt.Sprintf("cluster.%s means nothing on kind %s", key, c.Kind), Place: d.at("cluster."+key+keyMark, "not for this kind"), Related: d.related("cluster.kind", "the kind")})
 		}
 	}
+	if c.Image != "" && c.Version != "" {
+		d.fail("cluster.version", Problem{Code: CodeMeaningless, Message: "cluster.version means nothing beside an image, which has its own", Place: d.at("cluster.version"+keyMark, "not with an image"), Related: d.related("cluster.image", "the image")})
+	}
 	d.clusterFits(c, r)
 	return c
 }

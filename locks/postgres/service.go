@@ -49,6 +49,7 @@ func Service() cluster.Service {
 		Ready:        ready,
 		Version:      version,
 		Wipe:         wipe,
+		Container:    &cluster.Container{Image: "postgres:15-alpine", Port: 5432, Command: containerCommand},
 	}
 }
 
@@ -68,15 +69,26 @@ func command(c cluster.NodeConfig) (argv, env []string) {
 		return []string{poolerFile(c.Dir)}, nil
 	}
 	argv = []string{"-D", dataDir(c.Dir), "-h", c.Host, "-p", strconv.Itoa(c.Port)}
+	return append(append(argv, "-c", "unix_socket_directories="), settings()...), []string{"LC_ALL=C", "TZ=UTC"} // TCP alone: that goes through links that can fail
+}
+
+// containerCommand leaves folders, and the socket by which the image's own script prepares the server, to the image.
+func containerCommand(c cluster.NodeConfig) (argv, env []string) {
+	return append([]string{"postgres", "-h", c.Host, "-p", strconv.Itoa(c.Port)}, settings()...),
+		[]string{"POSTGRES_HOST_AUTH_METHOD=trust", "POSTGRES_INITDB_ARGS=--no-locale --encoding=UTF8 --no-sync"}
+}
+
+// settings hold wherever it runs.
+func settings() []string {
+	var argv []string
 	for _, setting := range []string{
-		"unix_socket_directories=", // TCP alone: that goes through links that can fail
 		"shared_buffers=16MB", "dynamic_shared_memory_type=mmap",
 		"fsync=off", "full_page_writes=off", // only for crashes of the machine
 		"max_connections=200", "logging_collector=off", "autovacuum=off", "wal_level=replica",
 	} {
 		argv = append(argv, "-c", setting)
 	}
-	return argv, []string{"LC_ALL=C", "TZ=UTC"}
+	return argv
 }
 
 // ready asks by a connection of its own.

@@ -25,21 +25,29 @@ const (
 // Service is a Redis server: redis-server as a process, or one in this process by miniredis.
 func Service() cluster.Service {
 	return cluster.Service{
-		Name:    "redis",
-		Binary:  "redis-server",
-		Env:     "LOCKTEST_REDIS_SERVER",
-		Hint:    []string{"apt install redis-server", "brew install redis"},
-		Nodes:   1,
-		Options: map[string][]string{"persistence": {persistNone, persistEverySec, persistAlways}},
-		Command: command,
-		Embed:   embed,
-		Ready:   ping,
-		Version: version,
-		Wipe:    wipe,
-		Prefix:  prefix,
-		Forgets: func(o map[string]string) bool { return o["persistence"] == "" || o["persistence"] == persistNone },
-		Time:    serverTime,
+		Name:      "redis",
+		Binary:    "redis-server",
+		Env:       "LOCKTEST_REDIS_SERVER",
+		Hint:      []string{"apt install redis-server", "brew install redis"},
+		Nodes:     1,
+		Options:   map[string][]string{"persistence": {persistNone, persistEverySec, persistAlways}},
+		Command:   command,
+		Embed:     embed,
+		Ready:     ping,
+		Version:   version,
+		Wipe:      wipe,
+		Prefix:    prefix,
+		Forgets:   func(o map[string]string) bool { return o["persistence"] == "" || o["persistence"] == persistNone },
+		Time:      serverTime,
+		Container: &cluster.Container{Image: "redis:7-alpine", Port: 6379, Command: containerCommand},
 	}
+}
+
+// containerCommand keeps the data where the images of Redis do.
+func containerCommand(c cluster.NodeConfig) (argv, env []string) {
+	c.Dir = "/data"
+	argv, env = command(c)
+	return append([]string{"redis-server"}, argv...), env
 }
 
 func command(c cluster.NodeConfig) (argv, env []string) {
