@@ -55,10 +55,10 @@ func faults() []fault {
 			return nemesis.NewLatency(nemesis.LatencySpec{Of: target(f.Args), Direction: f.Args.Direction, Latency: mean, Jitter: spread})
 		}},
 		{"partition", scenarios.FaultName{
-			About: "messages between the sides, or between a target and everybody else, are kept from going", Args: []string{"of", "direction", "mode"}, Required: []string{"of"}, Targets: anyone,
+			About: "messages between the sides, or between a target and everybody else, are kept from going; shape: ring leaves each node a majority of its own", Args: []string{"of", "direction", "mode", "shape"}, Required: []string{"of"}, Targets: anyone,
 			Groups: true, Network: true, NeedsFor: true, Example: "{ at: 4s, for: 6s, partition: [[n1, n2], [n3, n4, n5, clients]] }",
 		}, func(f scenarios.Fault) nemesis.Fault {
-			return nemesis.NewPartition(nemesis.PartitionSpec{Groups: f.Args.Groups, Of: target(f.Args), Direction: f.Args.Direction, Mode: mode(f.Args.Mode)})
+			return nemesis.NewPartition(nemesis.PartitionSpec{Groups: f.Args.Groups, Of: target(f.Args), Direction: f.Args.Direction, Mode: mode(f.Args.Mode), Shape: f.Args.Shape})
 		}},
 		{"pause", scenarios.FaultName{
 			About: "SIGSTOP of the whole process tree, as in a long garbage collection or a suspended machine", Args: []string{"of"}, Required: []string{"of"}, Targets: anyone,
@@ -68,6 +68,12 @@ func faults() []fault {
 			About: "one of several kinds, on one of the clients or nodes, drawn each time", Args: []string{"of", "on"}, Required: []string{"of"}, Kinds: true,
 			NeedsFor: true, Example: "{ every: 3s..6s, for: 500ms..3s, random: { of: [pause, kill, partition, latency], on: clients } }",
 		}, random},
+		{"rate", scenarios.FaultName{
+			About: "links carry so many bytes a second at most, each way or one way", Args: []string{"of", "bandwidth", "direction"}, Required: []string{"of", "bandwidth"}, Targets: anyone,
+			Network: true, NeedsFor: true, Example: "{ at: 5s, for: 10s, rate: { of: n1, bandwidth: 10kB/s } }",
+		}, func(f scenarios.Fault) nemesis.Fault {
+			return nemesis.NewRate(nemesis.RateSpec{Of: target(f.Args), Direction: f.Args.Direction, Bandwidth: f.Args.Bandwidth})
+		}},
 		{"reset", scenarios.FaultName{
 			About: "connections are reset, new ones refused for 20 ms, or longer", Args: []string{"of"}, Required: []string{"of"}, Targets: anyone,
 			Network: true, TakesFor: true, Example: "{ on: extending, limit: 5, reset: holder }",
@@ -95,7 +101,7 @@ func random(f scenarios.Fault) nemesis.Fault {
 				return nemesis.NewFailover(nemesis.Target{}, false) // who may follow shows when it begins
 			}
 			return k.new(scenarios.Fault{Kind: k.kind, For: f.For, Args: scenarios.Args{List: of.List, Restart: "data", Clock: "wall",
-				Latency: scenarios.Range{Min: 50 * time.Millisecond, Max: 150 * time.Millisecond}, Jump: clockJump, Rate: randomRate(k.kind)}})
+				Latency: scenarios.Range{Min: 50 * time.Millisecond, Max: 150 * time.Millisecond}, Jump: clockJump, Rate: randomRate(k.kind), Bandwidth: randomBandwidth}})
 		}})
 	}
 	return nemesis.NewRandom(f.Args.On, makers)
@@ -103,6 +109,9 @@ func random(f scenarios.Fault) nemesis.Fault {
 
 // clockJump is how far a clock jumps that a random fault chose.
 const clockJump = 5 * time.Second
+
+// randomBandwidth is slow enough for a lock's few bytes to be late: some 100 ms for a request.
+const randomBandwidth = 1000
 
 // randomRate is for a throttle; a clock that jumps keeps its rate.
 func randomRate(kind string) float64 {

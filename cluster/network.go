@@ -26,6 +26,7 @@ type Condition struct {
 	Mode    Mode
 	Latency time.Duration // added to every chunk, one way
 	Jitter  time.Duration // each chunk is late by up to Latency ± Jitter; order is kept
+	Rate    int64         // bytes a second, of all connections together; 0: as fast as they can
 }
 
 // Mode is what a link does with what is sent over it.

@@ -249,3 +249,47 @@ func TestLatencyToRealServers(t *testing.T) {
 		return c.Ping(b.ctx).Err() == nil && time.Since(began) < quiet
 	})
 }
+
+// A value of 3000 bytes can't come over a line of 10 kB/s in less than 0.3 s, with the replies of others or without.
+func TestRateToRealServers(t *testing.T) {
+	const bytes, perSecond = 3000, 10_000
+	b := newBench(t, nil)
+	check(t, b.direct(0).Set(b.ctx, "big", strings.Repeat("x", bytes), 0).Err())
+	c := b.client("c1", "n1")
+	check(t, c.Ping(b.ctx).Err())
+	i := b.inject(nemesis.NewRate(nemesis.RateSpec{Of: target("c1"), Bandwidth: perSecond}))
+	began := time.Now()
+	got, err := c.Get(b.ctx, "big").Result()
+	if d := time.Since(began); err != nil || len(got) != bytes || d < bytes*time.Second/perSecond {
+		t.Errorf("%d bytes (%v) took %v at %d bytes a second", len(got), err, d, perSecond)
+	}
+	check(t, b.client("c2", "n1").Get(b.ctx, "big").Err())
+	ctx, cancel := context.WithCancel(b.ctx)
+	cancel()
+	i.Heal(ctx)
+	for range 2 {
+		check(t, i.Heal(b.ctx))
+	}
+	b.eventually("it is quick again", func() bool {
+		began := time.Now()
+		return c.Get(b.ctx, "big").Err() == nil && time.Since(began) < bytes*time.Second/perSecond/2
+	})
+}
+
+// The narrowest of several counts, and what is left counts once it has healed.
+func TestRatesCompose(t *testing.T) {
+	const bytes = 2000
+	b := newBench(t, nil)
+	check(t, b.direct(0).Set(b.ctx, "big", strings.Repeat("x", bytes), 0).Err())
+	c := b.client("c1", "n1")
+	wide := b.inject(nemesis.NewRate(nemesis.RateSpec{Of: target("c1"), Bandwidth: 1_000_000}))
+	narrow := b.inject(nemesis.NewRate(nemesis.RateSpec{Of: target("n1"), Bandwidth: bytes * 4}))
+	began := time.Now()
+	check(t, c.Get(b.ctx, "big").Err())
+	if d := time.Since(began); d < time.Second/4 {
+		t.Errorf("it took %v over the narrower of two", d)
+	}
+	check(t, narrow.Heal(b.ctx))
+	check(t, c.Get(b.ctx, "big").Err())
+	check(t, wide.Heal(b.ctx))
+}

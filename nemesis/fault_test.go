@@ -42,6 +42,8 @@ func faults() map[string]struct {
 			"c1>n1 drop", "c1>n2 drop", "c2>n1 drop", "c2>n2 drop", "c3>n1 drop", "c3>n2 drop"}},
 		"slow client": {NewLatency(LatencySpec{Of: of("c1"), Latency: time.Second, Direction: ToNodes}), []string{
 			"c1>n1 pass", "c1>n2 pass", "c1>n3 pass", "c1>n4 pass", "c1>n5 pass"}},
+		"narrow client": {NewRate(RateSpec{Of: of("c1"), Bandwidth: 1000, Direction: FromNodes}), []string{
+			"n1>c1 pass", "n2>c1 pass", "n3>c1 pass", "n4>c1 pass", "n5>c1 pass"}},
 		"throttle a node": {NewThrottle(of("n2"), 0.001), []string{"paused n2"}}, // it stands still for the whole test
 		"reset a waiter": {NewReset(of(Waiter)), []string{
 			"c3>n1 refuse", "c3>n2 refuse", "c3>n3 refuse", "c3>n4 refuse", "c3>n5 refuse",
@@ -146,6 +148,12 @@ func TestCheckSaysWhatIsLacking(t *testing.T) {
 		{"direction", w.env(), NewPartition(PartitionSpec{Of: of("n1"), Direction: "up"}), `direction is "up"`},
 		{"no latency", w.env(), NewLatency(LatencySpec{Of: of("n1")}), "more than 0"},
 		{"restart that the node can't", forgetful, NewKill(KillSpec{Of: of("n1"), Restart: cluster.WithPrefix}), "kill: node n1: no disk"},
+		{"no bandwidth", w.env(), NewRate(RateSpec{Of: of("n1")}), "more than 0"},
+		{"rate in memory", memory, NewRate(RateSpec{Of: of(Holder), Bandwidth: 1}), "rate: there are no links"},
+		{"ring of few", external, NewPartition(PartitionSpec{Of: of(All), Shape: Ring}), "needs 3 nodes"},
+		{"ring of some", w.env(), NewPartition(PartitionSpec{Of: of(Majority), Shape: Ring}), "all nodes"},
+		{"ring with a direction", w.env(), NewPartition(PartitionSpec{Of: of(All), Shape: Ring, Direction: ToNodes}), "no direction"},
+		{"another shape", w.env(), NewPartition(PartitionSpec{Of: of(All), Shape: "star"}), `"star"`},
 		{"share", w.env(), NewThrottle(of("n1"), 1.5), "less than 1"},
 		{"no power to throttle", external, NewThrottle(of("n1"), 0.5), "throttle: node n1 (external) can't be paused"},
 		{"reset in memory", memory, NewReset(of(Holder)), "reset: there are no links"},
@@ -236,6 +244,11 @@ func TestTexts(t *testing.T) {
 		{NewPartition(PartitionSpec{Of: of(Waiter), Direction: FromNodes, Mode: cluster.Drop}), "cut a waiter off (replies only, drop)"},
 		{NewPartition(PartitionSpec{Groups: groups}), "cut {n1, n2} from {n3, n4, n5, clients}"},
 		{NewThrottle(of("n1"), 0.25), "leave n1 25 % of the time"},
+		{NewRate(RateSpec{Of: of("n1"), Bandwidth: 1_500_000}), "narrow the links of n1 to 1.5 MB/s"},
+		{NewRate(RateSpec{Of: of("n1"), Bandwidth: 20_000, Direction: ToNodes}), "narrow the links of n1 to 20 kB/s (requests only)"},
+		{NewRate(RateSpec{Of: of("n1"), Bandwidth: 999}), "narrow the links of n1 to 999 B/s"},
+		{NewPartition(PartitionSpec{Of: of(All), Shape: Ring}), "cut all nodes and clients into a ring of majorities"},
+		{NewPause(of(Replica)), "pause a replica"},
 		{NewReset(of(Holder)), "reset the connections of the holder"},
 		{NewCancel(of(Waiter)), "cancel the call of a waiter"},
 		{NewClock(ClockSpec{Of: of(Majority), Jump: 20 * time.Second}), "set the wall clock of a majority of the nodes ahead by 20s"},

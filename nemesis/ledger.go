@@ -1,6 +1,7 @@
 package nemesis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,16 +108,19 @@ func compareConditions(a, b cluster.Condition) int {
 	if a.Mode != b.Mode {
 		return int(b.Mode) - int(a.Mode) // the harm first
 	}
-	return int(b.Latency - a.Latency)
+	return cmp.Or(cmp.Compare(b.Latency, a.Latency), cmp.Compare(a.Rate, b.Rate))
 }
 
-// combined: the worst of the modes, and the sum of what delays.
+// combined: the worst of the modes, the sum of what delays, the narrowest of the rates.
 func combined(layers []layer) cluster.Condition {
 	var c cluster.Condition
 	for _, l := range layers {
 		c.Mode = max(c.Mode, l.condition.Mode)
 		c.Latency += l.condition.Latency
 		c.Jitter += l.condition.Jitter
+		if r := l.condition.Rate; r > 0 && (c.Rate == 0 || r < c.Rate) {
+			c.Rate = r
+		}
 	}
 	return c
 }

@@ -24,6 +24,8 @@ type PartitionSpec struct {
 	Of        Target       // is cut off from everybody else
 	Direction string       // BothWays, ToNodes, FromNodes
 	Mode      cluster.Mode // Pass counts as Hold
+	// Shape is empty, or Ring: Of is then All, and there is no Direction.
+	Shape string
 }
 
 // Partition cuts links.
@@ -42,6 +44,9 @@ func (p *Partition) Kind() string { return "partition" }
 
 // Text says it in words.
 func (p *Partition) Text() string {
+	if p.spec.Shape != "" {
+		return "cut all nodes and clients into a ring of majorities" + p.manner()
+	}
 	if len(p.spec.Groups) == 0 {
 		return "cut " + p.spec.Of.Text() + " off" + p.manner()
 	}
@@ -55,6 +60,9 @@ func (p *Partition) Target() Target { return p.spec.Of }
 func (p *Partition) Check(env Env) error {
 	if err := checkLinks(env, p.spec.Direction); err != nil {
 		return fmt.Errorf("partition: %w", err)
+	}
+	if p.spec.Shape != "" {
+		return p.checkRing(env)
 	}
 	if len(p.spec.Groups) == 0 {
 		if err := p.spec.Of.check(env); err != nil {
@@ -80,6 +88,9 @@ func (p *Partition) Inject(ctx context.Context, env Env) (Injection, error) {
 			return Injection{}, fmt.Errorf("partition: %w", err)
 		}
 		return p.cut(ctx, env, slices.Concat(groups...), p.Text(), between(env, groups, p.spec.Direction))
+	}
+	if p.spec.Shape != "" {
+		return p.cut(ctx, env, env.nodes(), p.Text(), ring(env))
 	}
 	names, err := p.spec.Of.pick(ctx, env)
 	if err != nil {

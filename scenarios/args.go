@@ -7,7 +7,7 @@ import (
 
 // Arguments lists the keys that the mapping form of a fault can have. FaultName.Args says which of them a kind takes.
 func Arguments() []string {
-	return []string{"of", "to", "direction", "mode", "restart", "delay", "jump", "rate", "freeze", "clock", "on"}
+	return []string{"of", "to", "direction", "mode", "restart", "delay", "jump", "rate", "freeze", "clock", "on", "bandwidth", "shape"}
 }
 
 // args reads what stands behind a kind: a target, a list of them, sides, or a mapping with further keys.
@@ -127,6 +127,12 @@ func (r *reader) args(known FaultName, a Args) Args {
 	}
 	if takes("on") {
 		a.On = r.text("on")
+	}
+	if takes("bandwidth") {
+		a.Bandwidth = read(r, "bandwidth", parseBandwidth)
+	}
+	if takes("shape") {
+		a.Shape = r.text("shape")
 	}
 	return a
 }

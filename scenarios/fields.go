@@ -19,10 +19,14 @@ const (
 	Slots    Syntax = "list of mappings"
 	Signed   Syntax = "duration with a sign" // +20s, -20s
 	Factor   Syntax = "factor"               // 1.5
+	Bytes    Syntax = "bytes a second"       // 10kB/s
 )
 
 // article is the syntax as a word in a sentence.
 func (s Syntax) article() string {
+	if s == Bytes {
+		return "a number of bytes a second"
+	}
 	if s == Text || s == Flag {
 		return string(s)
 	}
@@ -118,6 +122,8 @@ func Fields() []Field {
 		{Path: "faults[]." + anyKind + ".rate", Syntax: Factor, About: "of a clock: 1.5 gains half a second a second; of a throttle: the share of time that is left"},
 		{Path: "faults[]." + anyKind + ".freeze", Syntax: Flag, About: "whether a clock stands still"},
 		{Path: "faults[]." + anyKind + ".clock", Syntax: Text, Default: "wall", Values: []string{"wall", "monotonic"}, About: "which clock"},
+		{Path: "faults[]." + anyKind + ".bandwidth", Syntax: Bytes, About: "of each link and direction: 200B/s, 10kB/s, 1MB/s"},
+		{Path: "faults[]." + anyKind + ".shape", Syntax: Text, Values: []string{"ring"}, About: "of a partition of all nodes: each node and client hears a majority, no two nodes the same one"},
 		{Path: "faults[]." + anyKind + ".on", Syntax: Text, Default: "clients", Values: []string{"clients", "nodes"}, About: "of a random fault: on one of whom"},
 		{Path: "expect", Syntax: Slot, About: "what is expected of each property; held unless said otherwise"},
 		{Path: "expect." + anyKind + ".verdict", Syntax: Text, Default: "held", Values: verdicts(), About: "held, violated, or any of both"},

@@ -150,6 +150,8 @@ func wholeScenario() *Scenario {
 			{Trigger: Trigger{At: span(11*time.Second, 11*time.Second)}, For: Range{time.Second, time.Second}, Kind: "clock", Args: Args{Of: "n1", Freeze: true, Clock: "wall"}},
 			{Trigger: Trigger{At: span(13*time.Second, 13*time.Second)}, Kind: "failover"},
 			{Trigger: Trigger{At: span(14*time.Second, 14*time.Second)}, For: Range{time.Second, time.Second}, Kind: "failover", Args: Args{Of: "n2"}},
+			{Trigger: Trigger{At: span(13*time.Second, 13*time.Second)}, For: Range{time.Second, time.Second}, Kind: "rate", Args: Args{Of: "n1", Bandwidth: 1500, Direction: "both"}},
+			{Trigger: Trigger{At: span(14*time.Second, 14*time.Second)}, For: Range{time.Second, time.Second}, Kind: "partition", Args: Args{Of: "all", Shape: "ring", Direction: "both", Mode: "hold"}},
 		},
 		Expect: map[string]Expectation{
 			"mutual-exclusion/stale-holder": {Verdict: "any"},

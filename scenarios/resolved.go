@@ -222,6 +222,10 @@ func (w *writer) args(a Args) {
 		w.field(3, "freeze", "true")
 	}
 	w.text(3, "clock", a.Clock)
+	w.text(3, "shape", a.Shape)
+	if a.Bandwidth != 0 {
+		w.field(3, "bandwidth", formatBandwidth(a.Bandwidth))
+	}
 }
 
 func (w *writer) expect(expect map[string]Expectation) {

@@ -120,6 +120,8 @@ type Args struct {
 	Jump      time.Duration // of a clock, forward or back
 	Rate      float64       // of a clock: 1 is real time; of a process: its share of the processor, 0 to 1
 	Freeze    bool          // a clock stands still
+	Bandwidth int64         // of a link, bytes a second
+	Shape     string        // of a partition: ring
 	Clock     string        // wall, monotonic
 	Kinds     []string      // of a random fault
 	On        string        // of a random fault: clients, nodes

@@ -102,6 +102,8 @@ func syntaxSchema(names Names, f Field) object {
 		return object{"type": "integer", "minimum": 0}
 	case Signed:
 		return object{"type": "string", "pattern": `^[+-]?\d+(\.\d+)?(us|ms|s|m|h)`}
+	case Bytes:
+		return object{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)?[kM]?B/s$`}
 	case Factor:
 		return object{"type": "number", "minimum": 0}
 	case Percent:

@@ -56,6 +56,43 @@ func parseFactor(text string) (float64, *mistake) {
 	return f, nil
 }
 
+// parseBandwidth reads 200B/s, 10kB/s or 1MB/s.
+func parseBandwidth(text string) (int64, *mistake) {
+	m := bandwidthForm.FindStringSubmatch(text)
+	if m == nil {
+		return 0, &mistake{CodeNumber, fmt.Sprintf("%q is not a number of bytes a second", text), "such as 10kB/s", bandwidthFix(text)}
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	bytes := n * map[string]float64{"": 1, "k": 1e3, "M": 1e6}[m[2]]
+	if err != nil || bytes < 1 || bytes > 1e12 {
+		return 0, &mistake{CodeNumber, "no link is that slow or that fast", "1B/s to 1000000MB/s", ""}
+	}
+	return int64(math.Round(bytes)), nil
+}
+
+var bandwidthForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)([kM]?)B/s$`)
+
+// bandwidthFix is for other ways to write it: 10KB/s, 10 kB/s, 10k, 10.
+func bandwidthFix(text string) string {
+	m := regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)\s*([kKmM]?)[bB]?(?:ps|/s)?$`).FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	unit := map[string]string{"k": "k", "K": "k", "m": "M", "M": "M"}[m[2]]
+	return fmt.Sprintf("write %s%sB/s (units: B/s, kB/s, MB/s; a byte has 8 bits)", m[1], unit)
+}
+
+// formatBandwidth is what parseBandwidth reads as the same.
+func formatBandwidth(bytes int64) string {
+	switch {
+	case bytes%1e6 == 0:
+		return fmt.Sprintf("%dMB/s", bytes/1e6)
+	case bytes%1e3 == 0:
+		return fmt.Sprintf("%dkB/s", bytes/1e3)
+	}
+	return fmt.Sprintf("%dB/s", bytes)
+}
+
 // unitFix rewrites units that people use but Go doesn't: "5 s", "5sec", "2min".
 func unitFix(text string) string {
 	m := regexp.MustCompile(`^([0-9.]+)\s*([A-Za-z]+)$`).FindStringSubmatch(text)

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"slices"
 	"time"
 
 	"github.com/Shopify/toxiproxy/v2/stream"
@@ -12,7 +13,7 @@ import (
 // gateType is the gate's name among toxiproxy's toxics.
 const gateType = "locktest_gate"
 
-// gate is a toxic that passes, holds, delays or drops what one direction of a pair carries, as its valve says.
+// gate is a toxic that passes, holds, delays, slows down or drops what one direction of a pair carries, as its valve says.
 type gate struct {
 	valve *valve
 	// next is the session that the next link belongs to. Toxiproxy asks for a link's state while it starts it, and tells
@@ -75,6 +76,9 @@ type queue struct {
 	bytes int
 	last  time.Time // when the newest is due: none overtakes it
 	ended bool      // the sender has closed
+
+	on      *setting  // whose line the head has; nil: none yet
+	through time.Time // when it is over that line
 }
 
 // item is a chunk, or the end of the connection (nil).
@@ -106,6 +110,7 @@ func (q *queue) head() *stream.StreamChunk {
 }
 
 func (q *queue) pop() {
+	q.on = nil
 	q.bytes -= len(q.items[0].chunk.Data)
 	q.items[0] = item{}
 	q.items = q.items[1:]
@@ -136,11 +141,34 @@ func (q *queue) free(now *setting) (free bool, wait time.Duration) {
 		return false, idle
 	}
 	due := q.items[0].due
-	if due.IsZero() {
+	if wait := time.Until(due); !due.IsZero() && wait > 0 {
+		return false, wait
+	}
+	return q.paced(now)
+}
+
+// paced gives the head the line, piece by piece where its rate is limited, and says whether it is through.
+func (q *queue) paced(now *setting) (through bool, wait time.Duration) {
+	if now.Rate == 0 || q.items[0].chunk == nil {
 		return true, idle
 	}
-	if wait := time.Until(due); wait > 0 {
+	if q.on != now {
+		q.split(now.piece())
+		q.on, q.through = now, now.carry(len(q.items[0].chunk.Data))
+	}
+	if wait := time.Until(q.through); wait > 0 {
 		return false, wait
 	}
 	return true, idle
+}
+
+// split leaves at most n bytes in the head; the rest comes next.
+func (q *queue) split(n int) {
+	head := q.items[0].chunk
+	if len(head.Data) <= n {
+		return
+	}
+	rest := item{chunk: &stream.StreamChunk{Data: head.Data[n:], Timestamp: head.Timestamp}, due: q.items[0].due}
+	q.items[0].chunk = &stream.StreamChunk{Data: head.Data[:n], Timestamp: head.Timestamp}
+	q.items = slices.Insert(q.items, 1, rest)
 }

@@ -288,6 +288,32 @@ func TestLatency(t *testing.T) {
 	}
 }
 
+// All connections of a link share its rate, each byte is carried once, and a change of the rate counts from then on.
+func TestRate(t *testing.T) {
+	_, n := one(t)
+	a, b := mustConnect(t, n), mustConnect(t, n)
+	for _, c := range []*client{a, b} {
+		c.send(t, "before")
+		c.wantReply(t, "before")
+	}
+	const bytes = 2000
+	set(t, n, cluster.Condition{Rate: 2 * bytes * 4}, there) // both lines take a quarter of a second
+	line := strings.Repeat("y", bytes-1)
+	began := time.Now()
+	a.send(t, line)
+	b.send(t, line)
+	a.wantReply(t, line)
+	b.wantReply(t, line)
+	if d := time.Since(began); d < time.Second/4 {
+		t.Errorf("%d bytes in two connections took %v", 2*bytes, d)
+	}
+	set(t, n, cluster.Condition{Rate: 1}, there)
+	a.send(t, line) // would take half an hour
+	a.wantSilence(t)
+	set(t, n, pass, there)
+	a.wantReply(t, line)
+}
+
 func TestLatencyDelaysTheEndToo(t *testing.T) {
 	s, n := one(t)
 	c := mustConnect(t, n)

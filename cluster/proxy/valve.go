@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +18,23 @@ type valve struct {
 type setting struct {
 	cluster.Condition
 	over chan struct{} // closed when another takes its place
+
+	mu   sync.Mutex
+	line time.Time // until when what was sent before takes the line, where Rate limits it
+}
+
+// piece is how much goes over a limited line at once: about a fiftieth of a second's worth, so that connections share it.
+func (s *setting) piece() int { return int(max(1, min(s.Rate/50, 1<<20))) }
+
+// carry gives the line to so many bytes, after those that were given it before, and returns when they are through.
+func (s *setting) carry(bytes int) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := time.Now(); s.line.Before(now) {
+		s.line = now
+	}
+	s.line = s.line.Add(time.Duration(float64(bytes) / float64(s.Rate) * float64(time.Second)))
+	return s.line
 }
 
 func newValve(c *chance) *valve {
