@@ -71,6 +71,7 @@ fuzz-decoders: ## each decoder for FUZZTIME (default 30s)
 	$(GO) test -run xxx -fuzz FuzzLoad -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./scenarios
 	$(GO) test -run xxx -fuzz FuzzSetting -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./scenarios
 	$(GO) test -run xxx -fuzz FuzzMessage -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./clients
+	$(GO) test -run xxx -fuzz FuzzFrames -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./internal/wire
 	$(GO) test -run xxx -fuzz FuzzServe -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./clients
 
 cross: ## build for every platform

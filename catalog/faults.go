@@ -7,6 +7,7 @@ import (
 
 	"github.com/locktest/locktest/cluster"
 	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/internal/wire"
 	"github.com/locktest/locktest/nemesis"
 	"github.com/locktest/locktest/runner"
 	"github.com/locktest/locktest/scenarios"
@@ -54,6 +55,11 @@ func faults() []fault {
 			mean, spread := (f.Args.Latency.Min+f.Args.Latency.Max)/2, (f.Args.Latency.Max-f.Args.Latency.Min)/2
 			return nemesis.NewLatency(nemesis.LatencySpec{Of: target(f.Args), Direction: f.Args.Direction, Latency: mean, Jitter: spread})
 		}},
+		{"message", scenarios.FaultName{
+			About: "single messages of clients: a reply that is dropped, a command that is late, a write held back and delivered later, an event that is lost, or a reset just before one; on etcd, whose connections carry many calls at once, what is held back holds back the whole connection, and replies can't be dropped",
+			Args:  []string{"of", "drop", "delay", "hold", "reset", "match", "nth", "by"}, Required: []string{"of"}, Targets: anyone,
+			Network: true, TakesFor: true, Example: "{ on: waiting, limit: 5, message: { of: waiter, drop: reply, match: EVALSHA, nth: 1 } }",
+		}, message},
 		{"partition", scenarios.FaultName{
 			About: "messages between the sides, or between a target and everybody else, are kept from going; shape: ring leaves each node a majority of its own", Args: []string{"of", "direction", "mode", "shape"}, Required: []string{"of"}, Targets: anyone,
 			Groups: true, Network: true, NeedsFor: true, Example: "{ at: 4s, for: 6s, partition: [[n1, n2], [n3, n4, n5, clients]] }",
@@ -89,6 +95,12 @@ func faults() []fault {
 	}
 }
 
+func message(f scenarios.Fault) nemesis.Fault {
+	m := f.Args.Message
+	kinds := map[string]wire.Kind{"request": wire.Request, "reply": wire.Reply, "push": wire.Push}
+	return nemesis.NewMessage(nemesis.MessageSpec{Of: target(f.Args), Rule: cluster.MessageRule{Deed: wire.Deed(m.Deed), Kind: kinds[m.What], Match: m.Match, Nth: m.Nth, By: m.By}})
+}
+
 // random aims each kind, with the arguments that it has by default, at one name.
 func random(f scenarios.Fault) nemesis.Fault {
 	var makers []nemesis.Maker
@@ -101,7 +113,8 @@ func random(f scenarios.Fault) nemesis.Fault {
 				return nemesis.NewFailover(nemesis.Target{}, false) // who may follow shows when it begins
 			}
 			return k.new(scenarios.Fault{Kind: k.kind, For: f.For, Args: scenarios.Args{List: of.List, Restart: "data", Clock: "wall",
-				Latency: scenarios.Range{Min: 50 * time.Millisecond, Max: 150 * time.Millisecond}, Jump: clockJump, Rate: randomRate(k.kind), Bandwidth: randomBandwidth}})
+				Latency: scenarios.Range{Min: 50 * time.Millisecond, Max: 150 * time.Millisecond}, Jump: clockJump, Rate: randomRate(k.kind), Bandwidth: randomBandwidth,
+				Message: scenarios.Message{Deed: "reset", What: "reply", Nth: 1}}})
 		}})
 	}
 	return nemesis.NewRandom(f.Args.On, makers)

@@ -103,7 +103,7 @@ func bounds(s *scenarios.Scenario) history.Bounds {
 }
 
 func network(l runner.Links) (cluster.Network, error) {
-	return proxy.New(proxy.Options{Clients: l.Clients, Nodes: l.Nodes, Peering: l.Peering, Rand: rand.New(rand.NewPCG(l.Seed, 1<<41)), Log: l.Log})
+	return proxy.New(proxy.Options{Clients: l.Clients, Nodes: l.Nodes, Peering: l.Peering, Messages: l.Messages, Rand: rand.New(rand.NewPCG(l.Seed, 1<<41)), Log: l.Log})
 }
 
 // Self is this program's own file, by which it starts itself again.

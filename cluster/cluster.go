@@ -104,7 +104,9 @@ type Service struct {
 	// Places are patterns of folders that are looked into before PATH, the last match first: "/usr/lib/postgresql/*/bin".
 	Places []string
 	Hint   []string // what to type to get it: "apt install redis-server"
-	Nodes  int      // default count
+	// Protocol is what it speaks with clients, as one of internal/wire's names; empty: none of those.
+	Protocol string
+	Nodes    int // default count
 	// Options are the allowed values of the server's options by name. Others are refused.
 	Options map[string][]string
 	// Unprivileged is a server that refuses to run as root, who then starts it, and owns its folder, as nobody.

@@ -3,7 +3,6 @@ package nemesis_test
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"net"
 	"strings"
 	"testing"
@@ -14,7 +13,6 @@ import (
 	"github.com/locktest/locktest/cluster"
 	"github.com/locktest/locktest/cluster/process"
 	"github.com/locktest/locktest/cluster/proxy"
-	"github.com/locktest/locktest/internal/proc"
 	"github.com/locktest/locktest/locks/redis"
 	"github.com/locktest/locktest/nemesis"
 )
@@ -36,22 +34,7 @@ type bench struct {
 
 func newBench(t *testing.T, options map[string]string) *bench {
 	t.Helper()
-	if _, err := process.Find(redis.Service()); err != nil {
-		t.Fatalf("%v; make deps installs it", err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*limit)
-	t.Cleanup(cancel)
-	spawner, err := proc.NewSpawner(proc.Options{})
-	check(t, err)
-	t.Cleanup(func() { check(t, spawner.Close()) })
-	c, err := process.New(process.Options{Service: redis.Service(), Nodes: 2, Server: options, LogDir: t.TempDir(), Spawner: spawner})
-	check(t, err)
-	t.Cleanup(func() { check(t, c.Close()) })
-	check(t, c.Start(ctx))
-	n, err := proxy.New(proxy.Options{Clients: []string{"c1", "c2"}, Nodes: c.Nodes(), Rand: rand.New(rand.NewPCG(1, 1))})
-	check(t, err)
-	t.Cleanup(func() { check(t, n.Close()) })
-	return &bench{t: t, ctx: ctx, net: n, env: nemesis.Env{Nodes: c.Nodes(), Net: n, Clients: users{}, Rand: rand.New(rand.NewPCG(2, 2))}}
+	return newServersWith(t, process.Options{Service: redis.Service(), Nodes: 2, Server: options})
 }
 
 // users are names only: these faults harm nodes and links.

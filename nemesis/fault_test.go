@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/internal/wire"
 )
 
 var groups = [][]string{{"n1", "n2"}, {"n3", "n4", "n5", "clients"}}
@@ -154,6 +155,8 @@ func TestCheckSaysWhatIsLacking(t *testing.T) {
 		{"ring of some", w.env(), NewPartition(PartitionSpec{Of: of(Majority), Shape: Ring}), "all nodes"},
 		{"ring with a direction", w.env(), NewPartition(PartitionSpec{Of: of(All), Shape: Ring, Direction: ToNodes}), "no direction"},
 		{"another shape", w.env(), NewPartition(PartitionSpec{Of: of(All), Shape: "star"}), `"star"`},
+		{"message in memory", memory, NewMessage(MessageSpec{Of: of(Holder)}), "message: there are no links"},
+		{"message of an unknown protocol", external, NewMessage(MessageSpec{Of: of(Holder)}), "nobody knows which protocol node n1 (external) speaks"},
 		{"share", w.env(), NewThrottle(of("n1"), 1.5), "less than 1"},
 		{"no power to throttle", external, NewThrottle(of("n1"), 0.5), "throttle: node n1 (external) can't be paused"},
 		{"reset in memory", memory, NewReset(of(Holder)), "reset: there are no links"},
@@ -249,6 +252,11 @@ func TestTexts(t *testing.T) {
 		{NewRate(RateSpec{Of: of("n1"), Bandwidth: 999}), "narrow the links of n1 to 999 B/s"},
 		{NewPartition(PartitionSpec{Of: of(All), Shape: Ring}), "cut all nodes and clients into a ring of majorities"},
 		{NewPause(of(Replica)), "pause a replica"},
+		{message(wire.Drop, wire.Reply, "SET", 1), "drop the reply to SET of the holder, the 1st one"},
+		{message(wire.Delay, wire.Request, "", 2), "delay the request of the holder by 1s, the 2nd one"},
+		{message(wire.Hold, wire.Request, "create", 0), "hold back the request create of the holder, each"},
+		{message(wire.Reset, wire.Push, "", 13), "reset the connection before the event of the holder, the 13th one"},
+		{message(wire.Reset, wire.Reply, "", 23), "reset the connection before the reply to a request of the holder, the 23rd one"},
 		{NewReset(of(Holder)), "reset the connections of the holder"},
 		{NewCancel(of(Waiter)), "cancel the call of a waiter"},
 		{NewClock(ClockSpec{Of: of(Majority), Jump: 20 * time.Second}), "set the wall clock of a majority of the nodes ahead by 20s"},
@@ -261,6 +269,10 @@ func TestTexts(t *testing.T) {
 			t.Errorf("Text() = %q, want %q", got, tt.want)
 		}
 	}
+}
+
+func message(deed wire.Deed, kind wire.Kind, match string, nth int) Fault {
+	return NewMessage(MessageSpec{Of: of(Holder), Rule: cluster.MessageRule{Deed: deed, Kind: kind, Match: match, Nth: nth, By: time.Second}})
 }
 
 // A cancel reaches the calls of those who wait and nobody else's, and leaves nothing to heal.

@@ -29,6 +29,9 @@ type Injection struct {
 	Text    string   // what was really done: "pause c2 (SIGSTOP)"
 	// Heal ends it. It may be called twice and must work under a fresh context whatever became of Inject's.
 	Heal func(ctx context.Context) error
+	// Result is asked once after healing, of a fault that shows its effect only then: what was done, and an error where it was
+	// nothing, so that the fault did not apply. nil: Text says it all.
+	Result func() (text string, err error)
 }
 
 // Env is what can be harmed.

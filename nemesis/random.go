@@ -35,6 +35,14 @@ func (r *Random) Text() string {
 	return "one of " + and(kinds) + " on one of the " + r.on
 }
 
+// Tells says whether one of the kinds needs messages to be told apart.
+func (r *Random) Tells() bool {
+	return slices.ContainsFunc(r.makers, func(m Maker) bool {
+		t, ok := m.New(Target{}).(interface{ Tells() bool })
+		return ok && t.Tells()
+	})
+}
+
 // Check wants each kind to be possible on each that may be meant.
 func (r *Random) Check(env Env) error {
 	names := r.names(env)

@@ -75,8 +75,10 @@ type run struct {
 
 // open is an occurrence in force.
 type open struct {
-	op   history.Op // its fault-begin
-	heal func(context.Context) error
+	op     history.Op // its fault-begin
+	heal   func(context.Context) error
+	result func() (string, error) // nil: nothing is to be told
+	cut    bool                   // the run ended before the fault did
 }
 
 // timed waits for an occurrence of a timed fault and carries it out.
@@ -154,7 +156,7 @@ func (n *run) once(ctx context.Context, p *Plan, number int, o occurrence) {
 	end := n.end(p, env, o)
 	sleepUntil(both.run, n.began().Add(end))
 	op.Planned = end
-	n.heal(both.run, p, open{op: op, heal: injection.Heal})
+	n.heal(both.run, p, open{op: op, heal: injection.Heal, result: injection.Result})
 }
 
 // untilTouched returns the context for an injection: it ends with the run's while targets are looked for; once they are
@@ -198,6 +200,7 @@ func (n *run) missed(ctx context.Context, p *Plan, op history.Op, began bool, er
 
 // heal ends an occurrence. What can't be healed now is tried once more at the end.
 func (n *run) heal(ctx context.Context, p *Plan, o open) {
+	o.cut = ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healLimit)
 	defer cancel()
 	o.op.Fault, o.op.F = p.Number, history.F(p.Fault.Kind())
@@ -207,7 +210,24 @@ func (n *run) heal(ctx context.Context, p *Plan, o open) {
 		n.left = append(n.left, o)
 		return
 	}
-	n.record(with(o.op, history.FaultEnd), p)
+	n.ended(o)
+}
+
+// ended records what a fault was, now that it is over.
+func (n *run) ended(o open) {
+	if o.result == nil {
+		n.recorder.Record(with(o.op, history.FaultEnd))
+		return
+	}
+	text, err := o.result()
+	if text != "" {
+		o.op.Text = text
+	}
+	n.recorder.Record(with(o.op, history.FaultEnd))
+	if err != nil && !o.cut {
+		o.op.Error = err.Error()
+		n.recorder.Record(with(o.op, history.FaultMissed))
+	}
 }
 
 func (n *run) healLeft(ctx context.Context) {
@@ -218,7 +238,7 @@ func (n *run) healLeft(ctx context.Context) {
 			n.errs = append(n.errs, fmt.Errorf("heal fault %d (%s): %w", o.op.Fault, o.op.Text, err))
 			continue
 		}
-		n.recorder.Record(with(o.op, history.FaultEnd))
+		n.ended(o)
 	}
 }
 

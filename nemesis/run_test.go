@@ -328,3 +328,43 @@ func TestHealAll(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 }
+
+// late is a fault that knows only at its end what it was.
+type late struct {
+	Fault
+	text string
+	err  error
+}
+
+func (l late) Inject(ctx context.Context, env Env) (Injection, error) {
+	i, err := l.Fault.Inject(ctx, env)
+	i.Result = func() (string, error) { return l.text, l.err }
+	return i, err
+}
+
+// What a fault tells when it is over stands at its end; that it was nothing is told as a fault that was missed.
+func TestResultIsRecordedAtTheEnd(t *testing.T) {
+	for name, f := range map[string]late{
+		"something": {NewPause(of("n1")), "dropped a reply", nil},
+		"nothing":   {NewPause(of("n1")), "", ErrNoTarget},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, d := newWorld(), newDiary()
+				plans := lay(t, 1, Window{0, 10 * time.Second}, Entry{Fault: f, Trigger: at(time.Second), For: lasting(time.Second)})
+				ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+				defer cancel()
+				if err := Run(ctx, w.env(), plans, d); err != nil {
+					t.Fatal(err)
+				}
+				begins, ends, missed := d.of(history.FaultBegin), d.of(history.FaultEnd), d.of(history.FaultMissed)
+				if len(begins) != 1 || len(ends) != 1 || (len(missed) == 1) != (f.err != nil) {
+					t.Fatalf("begins %v, ends %v, missed %v", begins, ends, missed)
+				}
+				if f.text != "" && ends[0].Text != f.text || f.err != nil && missed[0].Error != f.err.Error() {
+					t.Errorf("told %q at the end, missed %v", ends[0].Text, missed)
+				}
+			})
+		})
+	}
+}

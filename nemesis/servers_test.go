@@ -49,7 +49,7 @@ func newServersWith(t *testing.T, o process.Options) *bench {
 		t.Fatalf("%v; make deps installs it", err)
 	}
 	n, err := cluster.Up(ctx, c, func(nodes []cluster.Node, p *cluster.Peering) (cluster.Network, error) {
-		return proxy.New(proxy.Options{Clients: []string{"c1", "c2"}, Nodes: nodes, Peering: p, Rand: rand.New(rand.NewPCG(1, 1))})
+		return proxy.New(proxy.Options{Clients: []string{"c1", "c2"}, Nodes: nodes, Peering: p, Messages: true, Rand: rand.New(rand.NewPCG(1, 1))})
 	})
 	check(t, err)
 	t.Cleanup(func() { check(t, c.Close()); check(t, n.Close()) })

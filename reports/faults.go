@@ -83,6 +83,9 @@ func injected(h *history.History) []fault {
 		case history.FaultEnd:
 			if at, ok := open[k]; ok {
 				out[at].to, out[at].end = op.Time, op
+				if op.Text != "" { // of what shows only in the end, that says more
+					out[at].text = clean(faultText(h, op))
+				}
 				delete(open, k)
 			}
 		}

@@ -131,8 +131,12 @@ func (p *Progress) Event(op history.Op) {
 		p.order = append(p.order, k)
 		p.tell(op.Time, fmt.Sprintf("fault %d begins: %s", op.Fault, text))
 	case history.FaultEnd:
+		ends := fmt.Sprintf("fault %d ends", op.Fault)
+		if begun := p.faults[k]; begun != nil && begun.Text != op.Text && op.Text != "" {
+			ends += ": " + text // it shows only now what it did
+		}
 		p.forget(k)
-		p.tell(op.Time, fmt.Sprintf("fault %d ends", op.Fault))
+		p.tell(op.Time, ends)
 	case history.FaultMissed:
 		p.tell(op.Time, fmt.Sprintf("fault %d did not apply: %s", op.Fault, clean(op.Error)))
 	case history.HostStall:

@@ -5,6 +5,7 @@ package runner
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/locktest/locktest/checker"
@@ -65,7 +66,17 @@ type Links struct {
 	Peering *cluster.Peering // between nodes; nil: none
 	Clients []string
 	Seed    uint64
-	Log     *slog.Logger
+	// Messages says that a fault needs messages to be told apart.
+	Messages bool
+	Log      *slog.Logger
+}
+
+// tellsMessages says whether a fault of the schedule needs that.
+func (p *Plan) tellsMessages() bool {
+	return slices.ContainsFunc(p.Schedule, func(s nemesis.Plan) bool {
+		t, ok := s.Fault.(interface{ Tells() bool })
+		return ok && t.Tells()
+	})
 }
 
 // names of the clients.

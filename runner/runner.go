@@ -111,7 +111,7 @@ func (r *run) startCluster(ctx context.Context) (err error) {
 		return err
 	}
 	r.network, err = cluster.Up(ctx, r.cluster, func(nodes []cluster.Node, p *cluster.Peering) (cluster.Network, error) {
-		return r.plan.Network(Links{Nodes: nodes, Peering: p, Clients: r.plan.clients(), Seed: r.plan.Scenario.Run.Seed, Log: r.log})
+		return r.plan.Network(Links{Nodes: nodes, Peering: p, Clients: r.plan.clients(), Seed: r.plan.Scenario.Run.Seed, Messages: r.plan.tellsMessages(), Log: r.log})
 	})
 	return err
 }

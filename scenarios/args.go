@@ -7,7 +7,8 @@ import (
 
 // Arguments lists the keys that the mapping form of a fault can have. FaultName.Args says which of them a kind takes.
 func Arguments() []string {
-	return []string{"of", "to", "direction", "mode", "restart", "delay", "jump", "rate", "freeze", "clock", "on", "bandwidth", "shape"}
+	return append([]string{"of", "to", "direction", "mode", "restart", "delay", "jump", "rate", "freeze", "clock", "on"},
+		"bandwidth", "shape", "drop", "hold", "reset", "match", "nth", "by")
 }
 
 // args reads what stands behind a kind: a target, a list of them, sides, or a mapping with further keys.
@@ -30,7 +31,7 @@ func (d *decoder) args(r *reader, kind string, known FaultName) Args {
 		}
 		return d.defaults(kind, known, a)
 	}
-	sub := d.open(n, path, "faults[]."+anyKind)
+	sub := d.open(n, path, "faults[]."+kind)
 	sub.strict(known.Args, func(e entry, all []string) Problem { return unknownKey(e.key, all, "a "+kind) })
 	a := Args{}
 	key := "of"
@@ -94,7 +95,7 @@ func orWord(word, other string) string {
 
 // defaults fills the arguments of a short form.
 func (d *decoder) defaults(kind string, known FaultName, a Args) Args {
-	empty := &reader{d: d, path: "faults[]." + kind, schema: "faults[]." + anyKind}
+	empty := &reader{d: d, path: "faults[]." + kind, schema: "faults[]." + kind}
 	return empty.args(known, a)
 }
 
@@ -109,7 +110,7 @@ func (r *reader) args(known FaultName, a Args) Args {
 	if takes("restart") {
 		a.Restart = r.text("restart")
 	}
-	if takes("delay") {
+	if takes("delay") && !takes("drop") {
 		a.Latency = r.span("delay")
 		r.positive("delay", a.Latency.Max)
 	}
@@ -134,6 +135,7 @@ func (r *reader) args(known FaultName, a Args) Args {
 	if takes("shape") {
 		a.Shape = r.text("shape")
 	}
+	a.Message = r.message(takes)
 	return a
 }
 

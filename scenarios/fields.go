@@ -1,6 +1,9 @@
 package scenarios
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Syntax is how a value is written.
 type Syntax string
@@ -57,6 +60,12 @@ func periods() []string  { return []string{"calm", "faults", "all"} }
 // Fields lists every key, in the order in which a resolved scenario has them. The kinds of faults and the names of
 // properties and metrics are keys too; Names has those.
 func Fields() []Field {
+	all := fields()
+	at := slices.IndexFunc(all, func(f Field) bool { return f.Path == "expect" })
+	return slices.Insert(all, at, messageFields()...)
+}
+
+func fields() []Field {
 	return []Field{
 		{Path: "version", Syntax: Count, Required: true, Min: 1, About: "version of the format: 1"},
 		{Path: "name", Syntax: Text, Required: true, About: "lower-case letters, digits and dashes"},

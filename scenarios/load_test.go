@@ -151,6 +151,10 @@ func wholeScenario() *Scenario {
 			{Trigger: Trigger{At: span(13*time.Second, 13*time.Second)}, Kind: "failover"},
 			{Trigger: Trigger{At: span(14*time.Second, 14*time.Second)}, For: Range{time.Second, time.Second}, Kind: "failover", Args: Args{Of: "n2"}},
 			{Trigger: Trigger{At: span(13*time.Second, 13*time.Second)}, For: Range{time.Second, time.Second}, Kind: "rate", Args: Args{Of: "n1", Bandwidth: 1500, Direction: "both"}},
+			{Trigger: Trigger{At: span(15*time.Second, 15*time.Second)}, Kind: "message", Args: Args{Of: "holder", Message: Message{Deed: "drop", What: "reply", Match: "SET lock", Nth: 1}}},
+			{Trigger: Trigger{At: span(15*time.Second, 15*time.Second)}, Kind: "message", Args: Args{Of: "c1", Message: Message{Deed: "delay", What: "request", By: 800 * ms}}},
+			{Trigger: Trigger{At: span(15*time.Second, 15*time.Second)}, For: Range{time.Second, time.Second}, Kind: "message", Args: Args{List: []string{"c1", "c2"}, Message: Message{Deed: "hold", What: "push"}}},
+			{Trigger: Trigger{At: span(15*time.Second, 15*time.Second)}, Kind: "message", Args: Args{Of: "c1", Message: Message{Deed: "reset", What: "push"}}},
 			{Trigger: Trigger{At: span(14*time.Second, 14*time.Second)}, For: Range{time.Second, time.Second}, Kind: "partition", Args: Args{Of: "all", Shape: "ring", Direction: "both", Mode: "hold"}},
 		},
 		Expect: map[string]Expectation{

@@ -19,6 +19,7 @@ func testNames() Names {
 			"partition": {Args: []string{"of", "direction", "mode", "shape"}, Required: []string{"of"}, Targets: []string{"n1", "one", "minority", "majority", "all", "nodes", "c1", "holder", "clients"}, Groups: true, Network: true, NeedsFor: true},
 			"latency":   {Args: []string{"of", "delay"}, Required: []string{"of", "delay"}, Targets: []string{"n1", "nodes", "c1", "holder"}, Network: true, NeedsFor: true},
 			"rate":      {Args: []string{"of", "bandwidth", "direction"}, Required: []string{"of", "bandwidth"}, Targets: []string{"n1", "nodes", "c1", "holder"}, Network: true, NeedsFor: true},
+			"message":   {Args: append([]string{"of"}, messageKeys()...), Required: []string{"of"}, Targets: []string{"n1", "nodes", "c1", "holder", "waiter"}, Network: true, TakesFor: true},
 			"cancel":    {Args: []string{"of"}, Required: []string{"of"}, Targets: []string{"c1", "holder", "waiter", "clients"}, Process: true, Shared: true},
 			"reset":     {Args: []string{"of"}, Required: []string{"of"}, Targets: []string{"n1", "nodes", "c1", "holder", "clients"}, Network: true, TakesFor: true},
 			"random":    {Args: []string{"of", "on"}, Required: []string{"of"}, Kinds: true, NeedsFor: true},

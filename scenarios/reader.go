@@ -127,6 +127,9 @@ func (r *reader) has(key string) bool { return r.values[key] != nil || r.meant[k
 // field is the table's entry for a key; reading one that isn't in the table is our own mistake.
 func (r *reader) field(key string) Field {
 	f, ok := r.d.fields[prefix(r.schema)+key]
+	if !ok && strings.HasPrefix(r.schema, "faults[].") { // not of this kind alone
+		f, ok = r.d.fields["faults[]."+anyKind+"."+key]
+	}
 	if !ok {
 		panic("scenarios: no field " + prefix(r.schema) + key)
 	}

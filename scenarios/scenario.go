@@ -122,6 +122,7 @@ type Args struct {
 	Freeze    bool          // a clock stands still
 	Bandwidth int64         // of a link, bytes a second
 	Shape     string        // of a partition: ring
+	Message   Message       // of a message fault
 	Clock     string        // wall, monotonic
 	Kinds     []string      // of a random fault
 	On        string        // of a random fault: clients, nodes

@@ -132,7 +132,7 @@ func faultSchema(names Names) object {
 	properties := out["properties"].(object)
 	var kinds, whens []object
 	for _, kind := range keys(names.Faults) {
-		properties[kind] = kindSchema(names, names.Faults[kind])
+		properties[kind] = kindSchema(names, kind, names.Faults[kind])
 		kinds = append(kinds, object{"required": []string{kind}})
 	}
 	for _, t := range triggers() {
@@ -143,7 +143,7 @@ func faultSchema(names Names) object {
 }
 
 // kindSchema describes the short form, a target, and the mapping form.
-func kindSchema(names Names, f FaultName) object {
+func kindSchema(names Names, kind string, f FaultName) object {
 	target := targetSchema(f)
 	if f.Kinds {
 		others := slices.DeleteFunc(keys(names.Faults), func(k string) bool { return names.Faults[k].Kinds })
@@ -155,8 +155,8 @@ func kindSchema(names Names, f FaultName) object {
 			properties[arg] = target
 			continue
 		}
-		for _, field := range Fields() {
-			if field.Path == "faults[]."+anyKind+"."+arg {
+		for _, field := range Fields() { // those of one kind come later
+			if field.Path == "faults[]."+anyKind+"."+arg || field.Path == "faults[]."+kind+"."+arg {
 				properties[arg] = fieldSchema(names, field)
 			}
 		}

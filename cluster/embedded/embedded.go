@@ -189,6 +189,9 @@ func (n *node) CanRestart(with cluster.Restart) error {
 // Kind says how it is hosted.
 func (n *node) Kind() string { return "embedded" }
 
+// Protocol is the service's.
+func (n *node) Protocol() string { return n.cluster.o.Service.Protocol }
+
 // Pause keeps the server from answering.
 func (n *node) Pause(context.Context) error {
 	n.mu.Lock()

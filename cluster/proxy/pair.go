@@ -7,18 +7,23 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 
 	"github.com/locktest/locktest/cluster"
 	"github.com/locktest/locktest/internal/ports"
+	"github.com/locktest/locktest/internal/wire"
 )
 
 // pair is what one client and one node share, or two nodes: an address, two directions, and the connections. "Client" is here
 // who dials, and "node" who is dialed.
 type pair struct {
-	addr             string        // where the client dials; set once, before the first connection
+	addr             string // where the client dials; set once, before the first connection
+	client, node     string // names, of a client's pair
+	protocol         string // by which messages are told apart; empty: they aren't
+	rules            atomic.Pointer[[]*rule]
 	upstream         func() string // where the node listens
 	peers            bool          // both are nodes
 	patience         time.Duration // for a node that doesn't listen yet
@@ -38,6 +43,7 @@ type pair struct {
 	count    int
 	nodeDown bool
 	closed   bool
+	left     []wire.Session // of connections that are gone
 }
 
 // maker makes pairs with what they share.
@@ -217,6 +223,7 @@ func (p *pair) admit(client *net.TCPConn) {
 func (p *pair) forget(s *session) {
 	p.mu.Lock()
 	delete(p.sessions, s)
+	p.remember(s)
 	p.mu.Unlock()
 	p.gone.Done()
 }

@@ -1,5 +1,5 @@
 // Package proxy is a cluster.Network of TCP proxies, one per client and node, and one per ordered pair of nodes that talk to
-// each other and port, with toxiproxy as a library. It knows no protocol.
+// each other and port, with toxiproxy as a library. What the bytes mean is known to internal/wire alone.
 //
 // Toxiproxy carries the bytes. Its own toxics can't show a partition (its timeout loses bytes and passes the end of a
 // connection on; adding or removing a toxic before a shut one hangs), so that each direction has one toxic only, a gate of
@@ -36,8 +36,11 @@ type Options struct {
 	Clients []string
 	Nodes   []cluster.Node   // their addresses are asked for at each connection; with Peering they are known already
 	Peering *cluster.Peering // between the nodes; nil: they don't talk to each other
-	Rand    *rand.Rand       // for jitter; it belongs to the Network from now on
-	Log     *slog.Logger     // nil: nothing is logged
+	// Messages has what clients and nodes say told apart, message by message, for those rules that need it. Bytes pass as
+	// they come otherwise.
+	Messages bool
+	Rand     *rand.Rand   // for jitter; it belongs to the Network from now on
+	Log      *slog.Logger // nil: nothing is logged
 }
 
 // Network implements cluster.PeerNetwork. Its methods may be called from several goroutines.
@@ -82,6 +85,10 @@ func (n *Network) addClients(o Options, m *maker) error {
 		for _, node := range o.Nodes {
 			p, err := m.pair(client+"-"+node.Name(), node.Addr)
 			if err == nil {
+				p.client, p.node = client, node.Name()
+				if spoken, ok := node.(cluster.Spoken); ok && o.Messages {
+					p.protocol = spoken.Protocol()
+				}
 				n.pairs[way{client, node.Name(), cluster.ClientPort}] = p
 				err = p.open(n.ports)
 			}

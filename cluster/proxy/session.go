@@ -17,6 +17,7 @@ type session struct {
 	name   string
 	client *net.TCPConn
 	doomed bool // bytes were lost; guarded by the pair's lock
+	tap    *tap // nil where messages aren't told apart
 	done   chan struct{}
 
 	mu     sync.Mutex
@@ -26,7 +27,7 @@ type session struct {
 }
 
 func newSession(p *pair, number int, client *net.TCPConn) *session {
-	return &session{pair: p, name: fmt.Sprintf("%d", number), client: client, done: make(chan struct{})}
+	return &session{pair: p, name: fmt.Sprintf("%d", number), client: client, tap: newTap(p.protocol), done: make(chan struct{})}
 }
 
 // run dials the node once the client can reach it, so that behind a held link the node sees no connection before it heals.
@@ -110,7 +111,8 @@ func (p *pair) link(s *session) {
 	p.linking.Lock()
 	defer p.linking.Unlock()
 	p.gateUp.next, p.gateDown.next = s, s
-	to, from := &half{s, s.client, s.node, p.rewriteUp}, &half{s, s.node, s.client, p.rewriteDown}
+	to := &half{s, s.client, s.node, p.rewriteUp, newFrames(s, s.client, true)}
+	from := &half{s, s.node, s.client, p.rewriteDown, newFrames(s, s.node, false)}
 	p.proxy.Toxics.StartLink(p.server, s.name+"upstream", to, to, stream.Upstream)
 	p.proxy.Toxics.StartLink(p.server, s.name+"downstream", from, from, stream.Downstream)
 }
@@ -120,9 +122,13 @@ type half struct {
 	session  *session
 	from, to *net.TCPConn
 	rewrite  rewrite
+	frames   *frames // nil: bytes as they come
 }
 
 func (h *half) Read(b []byte) (int, error) {
+	if h.frames != nil {
+		return h.frames.read(b)
+	}
 	n, err := h.from.Read(b)
 	h.rewrite.apply(b[:n])
 	return n, err

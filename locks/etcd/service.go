@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/internal/wire"
 )
 
 // ChildArg is the first argument under which a program with this service's server in it is that server.
@@ -36,6 +37,7 @@ func Service(embedded func() string) cluster.Service {
 		Name:     "etcd",
 		Binary:   "etcd",
 		Env:      "LOCKTEST_ETCD",
+		Protocol: wire.HTTP2,
 		Hint:     []string{"install etcd 3.5 or later from https://github.com/etcd-io/etcd/releases"},
 		Nodes:    3,
 		Options:  map[string][]string{"fsync": {"no", "yes"}},

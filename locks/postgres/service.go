@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/internal/wire"
 )
 
 // poolerOption puts PgBouncer in front, as n1; the other nodes are PostgreSQL.
@@ -31,6 +32,7 @@ func Service() cluster.Service {
 		Name:         "postgres",
 		Binary:       "postgres",
 		Env:          "LOCKTEST_POSTGRES",
+		Protocol:     wire.Postgres,
 		Places:       []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin"},
 		Hint:         []string{"apt install postgresql", "brew install postgresql@17"},
 		Nodes:        1,

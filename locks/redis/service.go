@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/internal/wire"
 )
 
 // The values of the server's option "persistence": what a restarted node finds of its data.
@@ -40,6 +41,8 @@ func Service() cluster.Service {
 		Forgets:   func(o map[string]string) bool { return o["persistence"] == "" || o["persistence"] == persistNone },
 		Time:      serverTime,
 		Container: &cluster.Container{Image: "redis:7-alpine", Port: 6379, Command: containerCommand},
+
+		Protocol: wire.RESP,
 	}
 }
 
