@@ -7,7 +7,6 @@ import (
 
 	"github.com/locktest/locktest/cluster"
 	"github.com/locktest/locktest/history"
-	"github.com/locktest/locktest/internal/wire"
 	"github.com/locktest/locktest/nemesis"
 	"github.com/locktest/locktest/runner"
 	"github.com/locktest/locktest/scenarios"
@@ -21,10 +20,18 @@ type fault struct {
 }
 
 // faults lists the kinds. What stands under Targets are words and n1, c1 for names.
-func faults() []fault {
-	clientWords := []string{scenarios.NamedClient, nemesis.Holder, nemesis.Waiter, nemesis.AllUsers}
-	nodeWords := []string{scenarios.NamedNode, nemesis.One, nemesis.Minority, nemesis.Majority, nemesis.All, nemesis.Nodes, nemesis.Leader, nemesis.Primary, nemesis.Replica}
-	anyone := append(append([]string{}, nodeWords...), clientWords...)
+func faults() []fault { return append(processFaults(), linkFaults()...) }
+
+// aims are the words for clients, for nodes, and for both.
+func aims() (clientWords, nodeWords, anyone []string) {
+	clientWords = []string{scenarios.NamedClient, nemesis.Holder, nemesis.Waiter, nemesis.AllUsers}
+	nodeWords = []string{scenarios.NamedNode, nemesis.One, nemesis.Minority, nemesis.Majority, nemesis.All, nemesis.Nodes, nemesis.Leader, nemesis.Primary, nemesis.Replica}
+	return clientWords, nodeWords, slices.Concat(nodeWords, clientWords)
+}
+
+// processFaults are those on nodes and clients.
+func processFaults() []fault {
+	clientWords, nodeWords, anyone := aims()
 	return []fault{
 		{"cancel", scenarios.FaultName{
 			About: "the client's own acquire is cancelled, as by a request's time-out", Args: []string{"of"}, Required: []string{"of"}, Targets: clientWords,
@@ -48,24 +55,6 @@ func faults() []fault {
 		}, func(f scenarios.Fault) nemesis.Fault {
 			return nemesis.NewKill(nemesis.KillSpec{Of: target(f.Args), Restart: cluster.Restart(f.Args.Restart), Stays: f.For.Max == 0})
 		}},
-		{"latency", scenarios.FaultName{
-			About: "messages arrive later, each way or one way", Args: []string{"of", "delay", "direction"}, Required: []string{"of", "delay"}, Targets: anyone,
-			Network: true, NeedsFor: true, Example: "{ at: 5s, for: 10s, latency: { of: n1, delay: 50ms..150ms } }",
-		}, func(f scenarios.Fault) nemesis.Fault {
-			mean, spread := (f.Args.Latency.Min+f.Args.Latency.Max)/2, (f.Args.Latency.Max-f.Args.Latency.Min)/2
-			return nemesis.NewLatency(nemesis.LatencySpec{Of: target(f.Args), Direction: f.Args.Direction, Latency: mean, Jitter: spread})
-		}},
-		{"message", scenarios.FaultName{
-			About: "single messages of clients: a reply that is dropped, a command that is late, a write held back and delivered later, an event that is lost, or a reset just before one; on etcd, whose connections carry many calls at once, what is held back holds back the whole connection, and replies can't be dropped",
-			Args:  []string{"of", "drop", "delay", "hold", "reset", "match", "nth", "by"}, Required: []string{"of"}, Targets: anyone,
-			Network: true, TakesFor: true, Example: "{ on: waiting, limit: 5, message: { of: waiter, drop: reply, match: EVALSHA, nth: 1 } }",
-		}, message},
-		{"partition", scenarios.FaultName{
-			About: "messages between the sides, or between a target and everybody else, are kept from going; shape: ring leaves each node a majority of its own", Args: []string{"of", "direction", "mode", "shape"}, Required: []string{"of"}, Targets: anyone,
-			Groups: true, Network: true, NeedsFor: true, Example: "{ at: 4s, for: 6s, partition: [[n1, n2], [n3, n4, n5, clients]] }",
-		}, func(f scenarios.Fault) nemesis.Fault {
-			return nemesis.NewPartition(nemesis.PartitionSpec{Groups: f.Args.Groups, Of: target(f.Args), Direction: f.Args.Direction, Mode: mode(f.Args.Mode), Shape: f.Args.Shape})
-		}},
 		{"pause", scenarios.FaultName{
 			About: "SIGSTOP of the whole process tree, as in a long garbage collection or a suspended machine", Args: []string{"of"}, Required: []string{"of"}, Targets: anyone,
 			Process: true, Shared: true, NeedsFor: true, StopsTime: true, Example: "{ on: acquired, after: 50ms..150ms, chance: 30%, limit: 12, for: 1500ms..3s, pause: holder }",
@@ -74,16 +63,6 @@ func faults() []fault {
 			About: "one of several kinds, on one of the clients or nodes, drawn each time", Args: []string{"of", "on"}, Required: []string{"of"}, Kinds: true,
 			NeedsFor: true, Example: "{ every: 3s..6s, for: 500ms..3s, random: { of: [pause, kill, partition, latency], on: clients } }",
 		}, random},
-		{"rate", scenarios.FaultName{
-			About: "links carry so many bytes a second at most, each way or one way", Args: []string{"of", "bandwidth", "direction"}, Required: []string{"of", "bandwidth"}, Targets: anyone,
-			Network: true, NeedsFor: true, Example: "{ at: 5s, for: 10s, rate: { of: n1, bandwidth: 10kB/s } }",
-		}, func(f scenarios.Fault) nemesis.Fault {
-			return nemesis.NewRate(nemesis.RateSpec{Of: target(f.Args), Direction: f.Args.Direction, Bandwidth: f.Args.Bandwidth})
-		}},
-		{"reset", scenarios.FaultName{
-			About: "connections are reset, new ones refused for 20 ms, or longer", Args: []string{"of"}, Required: []string{"of"}, Targets: anyone,
-			Network: true, TakesFor: true, Example: "{ on: extending, limit: 5, reset: holder }",
-		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewReset(target(f.Args)) }},
 		{"stall", scenarios.FaultName{
 			About: "the disk of a node takes nothing for a while, as one that hangs; each node then has a disk of its own from the start (Linux, root, loop devices)", Args: []string{"of"}, Required: []string{"of"}, Targets: nodeWords,
 			Process: true, NeedsFor: true, Example: "{ at: 5s, for: 3s, stall: leader }",
@@ -93,12 +72,6 @@ func faults() []fault {
 			Process: true, Shared: true, NeedsFor: true, Example: "{ at: 5s, for: 10s, throttle: { of: n1, rate: 0.1 } }",
 		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewThrottle(target(f.Args), f.Args.Rate) }},
 	}
-}
-
-func message(f scenarios.Fault) nemesis.Fault {
-	m := f.Args.Message
-	kinds := map[string]wire.Kind{"request": wire.Request, "reply": wire.Reply, "push": wire.Push}
-	return nemesis.NewMessage(nemesis.MessageSpec{Of: target(f.Args), Rule: cluster.MessageRule{Deed: wire.Deed(m.Deed), Kind: kinds[m.What], Match: m.Match, Nth: m.Nth, By: m.By}})
 }
 
 // random aims each kind, with the arguments that it has by default, at one name.
