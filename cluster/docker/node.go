@@ -39,6 +39,9 @@ func (n *node) LogFile() string { return n.log }
 // Kind says how it is hosted.
 func (n *node) Kind() string { return "docker" }
 
+// Protocol is the service's.
+func (n *node) Protocol() string { return n.cluster.o.Service.Protocol }
+
 // Means says what does as much as a signal.
 func (n *node) Means(signal string) string {
 	if signal == "SIGSTOP" {

@@ -37,7 +37,6 @@ func Service(embedded func() string) cluster.Service {
 		Name:     "etcd",
 		Binary:   "etcd",
 		Env:      "LOCKTEST_ETCD",
-		Protocol: wire.HTTP2,
 		Hint:     []string{"install etcd 3.5 or later from https://github.com/etcd-io/etcd/releases"},
 		Nodes:    3,
 		Options:  map[string][]string{"fsync": {"no", "yes"}},
@@ -59,6 +58,8 @@ func Service(embedded func() string) cluster.Service {
 			}
 			return version(ctx, path)
 		},
+
+		Protocol: wire.HTTP2,
 	}
 }
 

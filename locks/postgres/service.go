@@ -32,7 +32,6 @@ func Service() cluster.Service {
 		Name:         "postgres",
 		Binary:       "postgres",
 		Env:          "LOCKTEST_POSTGRES",
-		Protocol:     wire.Postgres,
 		Places:       []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin"},
 		Hint:         []string{"apt install postgresql", "brew install postgresql@17"},
 		Nodes:        1,
@@ -52,6 +51,8 @@ func Service() cluster.Service {
 		Version:      version,
 		Wipe:         wipe,
 		Container:    &cluster.Container{Image: "postgres:15-alpine", Port: 5432, Command: containerCommand},
+
+		Protocol: wire.Postgres,
 	}
 }
 

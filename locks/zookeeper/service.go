@@ -36,15 +36,14 @@ const (
 // link waits for the leader.
 func Service() cluster.Service {
 	return cluster.Service{
-		Name:     "zookeeper",
-		Binary:   "java",
-		Env:      "LOCKTEST_JAVA",
-		Protocol: wire.ZooKeeper,
-		Hint:     []string{"apt install default-jre-headless libzookeeper-java"},
-		Needs:    needs,
-		Nodes:    3,
-		Options:  map[string][]string{},
-		Ports:    []string{quorumPort, electionPort},
+		Name:    "zookeeper",
+		Binary:  "java",
+		Env:     "LOCKTEST_JAVA",
+		Hint:    []string{"apt install default-jre-headless libzookeeper-java"},
+		Needs:   needs,
+		Nodes:   3,
+		Options: map[string][]string{},
+		Ports:   []string{quorumPort, electionPort},
 		Peering: &cluster.Peering{
 			Ports:    []string{quorumPort, electionPort},
 			Rewrite:  []string{electionPort},
@@ -60,6 +59,8 @@ func Service() cluster.Service {
 		Leaders:  leaders,
 		Replicas: followers,
 		Time:     clock,
+
+		Protocol: wire.ZooKeeper,
 	}
 }
 
