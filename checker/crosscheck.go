@@ -128,9 +128,12 @@ func questions(ctx context.Context, h *history.History) ([]question, error) {
 			continue
 		}
 		q := question{Lock: l.name}
-		if strictLock(l) {
+		switch {
+		case strictLock(l):
 			v.askMutex(&q, l)
-		} else {
+		case l.contract.Reentry > 0:
+			continue // its beliefs are meant to overlap where they are one holder's
+		default:
 			v.askBelief(ctx, &q, l)
 		}
 		qs = append(qs, q)

@@ -36,8 +36,9 @@ func fairnessOf(v *view, l *lockView) *ruling {
 	r := newRuling()
 	r.engine = "sweep"
 	v.waits(l, r)
+	v.wakeups(l, r)
 	switch {
-	case !l.contract.Blocking:
+	case !l.contract.Blocking && !l.contract.FIFO:
 		r.verdict, r.why = NotApplicable, "clients ask again and again: whoever asks at the right moment is granted"
 		return r
 	case !l.contract.FIFO:
@@ -73,6 +74,28 @@ func (v *view) waits(l *lockView, r *ruling) {
 	}
 	if squares > 0 {
 		r.numbers["jain_index"] = sum * sum / (float64(len(grants)) * squares)
+	}
+}
+
+// wakeups measures how long a lock stayed unused after a release was answered OK, with somebody waiting all that time.
+func (v *view) wakeups(l *lockView, r *ruling) {
+	if noExclusion(&l.contract) != "" {
+		return
+	}
+	granted := slices.DeleteFunc(slices.Clone(l.acquires), func(i int32) bool { return v.ops[i].ans != okay })
+	slices.SortStableFunc(granted, func(a, b int32) int { return cmp.Compare(v.ops[a].ret, v.ops[b].ret) })
+	for _, g := range l.grants {
+		for _, i := range v.ofGrant(g) {
+			o := &v.ops[i]
+			if o.act != release || o.ans != okay {
+				continue
+			}
+			k := sort.Search(len(granted), func(k int) bool { return v.ops[granted[k]].ret > o.ret })
+			if k < len(granted) && v.ops[granted[k]].call < o.call {
+				r.numbers["slowest_wakeup_s"] = max(r.numbers["slowest_wakeup_s"], (v.ops[granted[k]].ret - o.ret).Seconds())
+				r.numbers["wakeups"]++
+			}
+		}
 	}
 }
 

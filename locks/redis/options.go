@@ -28,6 +28,11 @@ type Options struct {
 	// Wait is how many replicas have to acknowledge a grant. Default 1 for redis/replicated, 0 for redis/sentinel; others have none.
 	Wait    int
 	HasWait bool
+	// Limit is how many permits there are, or how often the holder may take the lock. Default 3.
+	Limit int
+	// Patience is how long a waiter in a queue may be silent before it is taken for dead. Default 500 ms, or half the TTL if
+	// that is longer.
+	Patience time.Duration
 	// WaitTimeout is how long they may take. Default: a fifth of the TTL, at least 20 ms.
 	WaitTimeout time.Duration
 }
@@ -41,7 +46,7 @@ func ReplicatedOptionNames() []string { return []string{"retry", "timeout", "wai
 // ParseOptions reads lock.options of a scenario.
 func ParseOptions(m map[string]string) (Options, error) {
 	var o Options
-	for name, to := range map[string]*time.Duration{"timeout": &o.Timeout, "retry": &o.Retry, "wait-timeout": &o.WaitTimeout} {
+	for name, to := range map[string]*time.Duration{"timeout": &o.Timeout, "retry": &o.Retry, "patience": &o.Patience, "wait-timeout": &o.WaitTimeout} {
 		text, ok := m[name]
 		if !ok {
 			continue
@@ -51,6 +56,13 @@ func ParseOptions(m map[string]string) (Options, error) {
 			return Options{}, fmt.Errorf("option %s: %q is not a duration above zero, such as 50ms", name, text)
 		}
 		*to = d
+	}
+	if text, ok := m["limit"]; ok {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return Options{}, fmt.Errorf("option limit: %q is not a number above 0", text)
+		}
+		o.Limit = n
 	}
 	if text, ok := m["wait"]; ok {
 		n, err := strconv.Atoi(text)

@@ -24,6 +24,17 @@ func TestRedlockEmbedded(t *testing.T) {
 func TestSingle(t *testing.T)  { conform(t, redis.NewSingle(redis.Options{}), 1, startProcess) }
 func TestRedlock(t *testing.T) { conform(t, redis.NewRedlock(redis.Options{}), 5, startProcess) }
 
+func TestOtherStrategies(t *testing.T) {
+	for name, start := range map[string]func(*testing.T, int) cluster.Cluster{"embedded": startEmbedded, "process": startProcess} {
+		for strategy, p := range map[string]locks.Provider{
+			"reentrant": redis.NewReentrant(redis.Options{}), "rwlock": redis.NewRWLock(redis.Options{}),
+			"semaphore": redis.NewSemaphore(redis.Options{}), "fair": redis.NewFair(redis.Options{}),
+		} {
+			t.Run(strategy+" "+name, func(t *testing.T) { conform(t, p, 1, start) })
+		}
+	}
+}
+
 func conform(t *testing.T, p locks.Provider, nodes int, start func(*testing.T, int) cluster.Cluster) {
 	lockstest.Run(t, func(t *testing.T) lockstest.Kit {
 		c := start(t, nodes)
