@@ -20,29 +20,46 @@ import (
 // connection of its own, and lasts until that connection's session unlocks or ends. A waiter waits at the server.
 //
 // Advisory locks live in the memory of one server: no replica knows of them.
-type Advisory struct{ options Options }
+type Advisory struct {
+	options Options
+	how     strategy
+}
 
 // NewAdvisory makes the provider.
-func NewAdvisory(o Options) *Advisory { return &Advisory{o} }
+func NewAdvisory(o Options) *Advisory { return &Advisory{o, sessionLevel} }
 
 // Claims don't depend on ttl: there is no lease. An unlock says whether the session held the lock until then. The loss that
 // is told is a connection that ends; one that is only silent isn't noticed.
 func (a *Advisory) Claims(time.Duration) locks.Claims {
-	return locks.Claims{Expiry: history.Session, Tokens: history.NoTokens, OwnerChecked: true, ReleaseHeld: true, TellsLoss: true,
-		Blocking: true, Distributed: true}
+	c := locks.Claims{Expiry: history.Session, Tokens: history.NoTokens, OwnerChecked: true, ReleaseHeld: true, TellsLoss: true,
+		Blocking: true, Distributed: true, Shared: a.how.shared}
+	if a.how.token {
+		c.Tokens = history.PerGrant
+	}
+	return c
 }
 
 // Open makes a client. Where there are several addresses, each connection goes to the first of them that takes writes, so
 // that clients follow a failover. Nothing is dialed before the first acquire.
 func (a *Advisory) Open(_ context.Context, t locks.Target) (locks.Client, error) {
+	c, err := a.options.open(a.how.name, t)
+	if err != nil {
+		return nil, err
+	}
+	c.how = a.how
+	return c, nil
+}
+
+// open makes a client of the lock of that name.
+func (o Options) open(name string, t locks.Target) (*client, error) {
 	if len(t.Addrs) == 0 {
-		return nil, errors.New("postgres/advisory: no address")
+		return nil, errors.New(name + ": no address")
 	}
 	var err error
-	if t.Addrs, err = a.options.chosen(t.Addrs); err != nil {
-		return nil, fmt.Errorf("postgres/advisory: %w", err)
+	if t.Addrs, err = o.chosen(t.Addrs); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &client{target: t, options: a.options.withDefaults(), sessions: map[*session]struct{}{}}, nil
+	return &client{target: t, options: o.withDefaults(), sessions: map[*session]struct{}{}}, nil
 }
 
 // Key is the number by which PostgreSQL knows the lock of that name: its 64-bit FNV-1a hash. Two names with the same hash
@@ -57,6 +74,7 @@ func Key(name string) int64 {
 type client struct {
 	target  locks.Target
 	options Options
+	how     strategy // of locks that a session holds
 
 	mu       sync.Mutex
 	closed   bool
@@ -70,10 +88,10 @@ func (c *client) Acquire(ctx context.Context, r locks.Request) (locks.Lock, erro
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", locks.ErrUnavailable, err)
 	}
-	g := newGrant(c, s, Key(r.Name))
+	g := newGrant(c, s, r)
 	limited, cancel := context.WithTimeout(ctx, r.Wait+c.options.Timeout)
 	defer cancel()
-	granted, err := s.lock(limited, g.key, r.Wait)
+	granted, err := s.lock(limited, c.how, g)
 	switch {
 	case err == nil && granted:
 		g.watch()

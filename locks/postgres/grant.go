@@ -14,7 +14,9 @@ type grant struct {
 	client  *client
 	session *session
 	key     int64
+	request locks.Request
 	owner   string
+	token   locks.Token
 
 	lost   chan struct{}
 	unwait func()        // ends the watch; nil without one
@@ -24,13 +26,13 @@ type grant struct {
 	answered bool
 }
 
-func newGrant(c *client, s *session, key int64) *grant {
+func newGrant(c *client, s *session, r locks.Request) *grant {
 	s.grants++
-	return &grant{client: c, session: s, key: key, owner: fmt.Sprintf("%s/%d", s.name, s.grants), lost: make(chan struct{})}
+	return &grant{client: c, session: s, key: Key(r.Name), request: r, owner: fmt.Sprintf("%s/%d", s.name, s.grants), lost: make(chan struct{})}
 }
 
 func (g *grant) Owner() string         { return g.owner }
-func (g *grant) Token() locks.Token    { return 0 }
+func (g *grant) Token() locks.Token    { return g.token }
 func (g *grant) TTL() time.Duration    { return 0 }
 func (g *grant) ValidUntil() time.Time { return time.Time{} }
 func (g *grant) Lost() <-chan struct{} { return g.lost }
@@ -78,7 +80,7 @@ func (g *grant) release(ctx context.Context) (held bool, err error) {
 		g.client.drop(g.session)
 		return g.client.end(ctx, g.session, g.key)
 	}
-	held, err = g.session.unlock(ctx, g.key)
+	held, err = g.client.how.unlock(ctx, g)
 	if err != nil {
 		g.client.drop(g.session)
 		return false, fmt.Errorf("unlock: %w", err)

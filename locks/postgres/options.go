@@ -15,6 +15,8 @@ type Options struct {
 	Timeout time.Duration
 	// User and Database to connect as and to. Default postgres.
 	User, Database string
+	// SkipLocked is how postgres/row tries once: by SKIP LOCKED instead of NOWAIT.
+	SkipLocked bool
 	// Nodes are those that the client dials, by name, in order; all of them where it is empty.
 	Nodes []string
 }
@@ -49,6 +51,13 @@ func ParseOptions(m map[string]string) (Options, error) {
 		if value != "" && !plainName.MatchString(value) {
 			return Options{}, fmt.Errorf("option %s: %q is not a plain name", name, value)
 		}
+	}
+	switch m["try"] {
+	case "", "nowait":
+	case "skip-locked":
+		o.SkipLocked = true
+	default:
+		return Options{}, fmt.Errorf("option try: %q is neither nowait nor skip-locked", m["try"])
 	}
 	if text := m["nodes"]; text != "" {
 		o.Nodes = strings.Split(text, ",")

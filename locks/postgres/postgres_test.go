@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"testing"
@@ -77,13 +78,23 @@ func free(t *testing.T, addr string) {
 }
 
 // One server serves all tests of the kit; sessions that an earlier one left are ended.
-func TestAdvisory(t *testing.T) {
+func TestConformance(t *testing.T) {
 	c := start(t, process.Options{})
 	addr := c.Nodes()[0].Addr()
-	lockstest.Run(t, func(t *testing.T) lockstest.Kit {
-		free(t, addr)
-		return lockstest.Kit{Provider: postgres.NewAdvisory(postgres.Options{}), Addrs: []string{addr}, TTL: 300 * time.Millisecond}
-	})
+	o := postgres.Options{}
+	for name, p := range map[string]locks.Provider{
+		"advisory": postgres.NewAdvisory(o), "advisory-shared": postgres.NewAdvisoryShared(o), "advisory-xact": postgres.NewAdvisoryXact(o),
+		"row": postgres.NewRow(o), "row skip-locked": postgres.NewRow(postgres.Options{SkipLocked: true}), "lease": postgres.NewLease(o), "optimistic": postgres.NewOptimistic(o),
+	} {
+		n := 0
+		t.Run(name, func(t *testing.T) {
+			lockstest.Run(t, func(t *testing.T) lockstest.Kit {
+				free(t, addr)
+				n++
+				return lockstest.Kit{Provider: p, Addrs: []string{addr}, TTL: 300 * time.Millisecond, Prefix: fmt.Sprintf("%s-%d-", name, n)}
+			})
+		})
+	}
 }
 
 func client(t *testing.T, name string, addrs ...string) locks.Client {

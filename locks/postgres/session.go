@@ -33,28 +33,6 @@ func (s *session) close() {
 // cut closes the connection under whoever uses it.
 func (s *session) cut() { s.conn.Conn().Close() }
 
-// lockNotAvailable is the code of an error for a wait that took longer than lock_timeout.
-const lockNotAvailable = "55P03"
-
-// lock tries once, or waits. Both are one message: the time limit ends with the implicit transaction that it makes, the
-// lock, which is the session's, doesn't. Only the simple protocol is used, which a pooler in transaction mode can carry.
-func (s *session) lock(ctx context.Context, key int64, wait time.Duration) (granted bool, err error) {
-	if wait <= 0 {
-		return s.ask(ctx, fmt.Sprintf("SELECT pg_try_advisory_lock('%d')", key))
-	}
-	_, err = s.exec(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d; SELECT pg_advisory_lock('%d')", max(1, wait.Milliseconds()), key))
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) && refused.Code == lockNotAvailable {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// unlock says whether this session held the lock.
-func (s *session) unlock(ctx context.Context, key int64) (held bool, err error) {
-	return s.ask(ctx, fmt.Sprintf("SELECT pg_advisory_unlock('%d')", key))
-}
-
 // ask is for a query whose answer is one boolean.
 func (s *session) ask(ctx context.Context, sql string) (bool, error) {
 	rows, err := s.exec(ctx, sql)
@@ -90,9 +68,7 @@ func (c *client) end(ctx context.Context, s *session, key int64) (held bool, err
 		return false, fmt.Errorf("%w: %w", locks.ErrUnavailable, err)
 	}
 	defer other.close()
-	const sql = `SELECT EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted AND l.locktype = 'advisory' AND l.objsubid = 1
- AND (l.classid::bigint << 32 | l.objid::bigint) = '%d'), pg_terminate_backend(a.pid, %d) FROM pg_stat_activity a WHERE a.application_name = '%s'`
-	rows, err := other.exec(ctx, fmt.Sprintf(sql, key, endLimit.Milliseconds(), s.name))
+	rows, err := other.exec(ctx, fmt.Sprintf("SELECT %s, pg_terminate_backend(a.pid, %d) FROM pg_stat_activity a WHERE a.application_name = %s", c.how.held(key), endLimit.Milliseconds(), literal(s.name)))
 	if err != nil {
 		return false, fmt.Errorf("end the session: %w", err)
 	}
