@@ -8,14 +8,19 @@ import (
 )
 
 func etcdLocks() []Lock {
+	lease := etcdLock("lease", "a key created under a lease of its own, in whole seconds; token = create revision; waits by a watch", func(o etcd.Options) locks.Provider { return etcd.NewLease(o) })
+	lease.Extends = true
 	return []Lock{
-		etcdLock("lease", "a key created under a lease of its own, in whole seconds; token = create revision; waits by a watch", func(o etcd.Options) locks.Provider { return etcd.NewLease(o) }),
+		etcdLock("cas", "no lock: everybody is let in, and the resource compares revisions; claims no exclusion", func(o etcd.Options) locks.Provider { return etcd.NewCAS(o) }),
+		etcdLock("election", "Election of etcd's package concurrency, with a session for each acquire; token = the leader key's revision", func(o etcd.Options) locks.Provider { return etcd.NewElection(o) }),
+		lease,
+		etcdLock("mutex", "Mutex of etcd's package concurrency, with a session for each acquire; token = create revision", func(o etcd.Options) locks.Provider { return etcd.NewMutex(o) }),
+		etcdLock("rwlock", "a queue of readers' and writers' keys, each under a session; token = create revision", func(o etcd.Options) locks.Provider { return etcd.NewRWLock(o) }),
 	}
 }
 
-// etcdLock is one whose holder can extend.
 func etcdLock(name, about string, new func(etcd.Options) locks.Provider) Lock {
-	return Lock{Name: "etcd/" + name, About: about, New: with(etcd.ParseOptions, new), Options: etcd.OptionNames(), Service: etcdService, Nodes: 3, Min: 1, Max: 5, Extends: true}
+	return Lock{Name: "etcd/" + name, About: about, New: with(etcd.ParseOptions, new), Options: etcd.OptionNames(), Service: etcdService, Nodes: 3, Min: 1, Max: 5}
 }
 
 func etcdService() cluster.Service { return etcd.Service(etcdd.Version) }
