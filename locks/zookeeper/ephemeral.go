@@ -23,29 +23,37 @@ import (
 // A client has one session, and loses every lock with it. It tells so when the server says that the session has expired, and
 // by its own clock when nothing that it sent within a session's time was answered. That is no proof that the session has not
 // ended before: a server that is cut off from the leader answers for a while, so that nothing is said of validity.
-type Ephemeral struct{ options Options }
+type Ephemeral struct {
+	options Options
+	recipe  recipe
+}
 
 // NewEphemeral makes the provider.
-func NewEphemeral(o Options) *Ephemeral { return &Ephemeral{o} }
+func NewEphemeral(o Options) *Ephemeral { return &Ephemeral{o, mutex} }
 
 // Claims of sessions of ttl, of which a server grants at least two ticks.
 func (e *Ephemeral) Claims(ttl time.Duration) locks.Claims {
-	return locks.Claims{Expiry: history.Session, TTL: ttl, Tokens: history.PerGrant, OwnerChecked: true, ReleaseHeld: true, TellsLoss: true,
+	c := locks.Claims{Expiry: history.Session, TTL: ttl, Tokens: history.PerGrant, OwnerChecked: true, ReleaseHeld: true, TellsLoss: true,
 		Blocking: true, Distributed: true}
+	if e.recipe.claims != nil {
+		e.recipe.claims(&c)
+	}
+	return c
 }
 
 // Open makes a client of all servers, connected to one at a time. Nothing is dialed before the first acquire, whose TTL
 // becomes the session's.
 func (e *Ephemeral) Open(_ context.Context, t locks.Target) (locks.Client, error) {
 	if len(t.Addrs) == 0 {
-		return nil, errors.New("zookeeper/ephemeral: no address")
+		return nil, errors.New(e.recipe.name + ": no address")
 	}
-	return &client{target: t, options: e.options}, nil
+	return &client{target: t, options: e.options, recipe: e.recipe}, nil
 }
 
 type client struct {
 	target  locks.Target
 	options Options
+	recipe  recipe
 
 	mu      sync.Mutex
 	session *session // the one that new grants belong to
@@ -68,7 +76,7 @@ func (c *client) Acquire(ctx context.Context, r locks.Request) (locks.Lock, erro
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", locks.ErrUnavailable, err)
 	}
-	g := &grant{session: s, dir: Dir(r.Name), owner: newOwner(c.target), timeout: c.timeout(r.TTL)}
+	g := &grant{session: s, recipe: c.recipe, node: c.recipe.node(r), dir: Dir(r.Name), owner: newOwner(c.target), timeout: c.timeout(r.TTL)}
 	if err := g.enqueue(ctx); err != nil {
 		return g, err
 	}
@@ -122,6 +130,8 @@ const root = "/locktest"
 // grant is a place in the queue, and a lock once it is the first.
 type grant struct {
 	session *session
+	recipe  recipe
+	node    string // its name between the owner and the number
 	dir     string
 	owner   string
 	path    string // of the node; empty until the server has answered

@@ -2,6 +2,7 @@ package zookeeper
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/locktest/locktest/locks"
@@ -11,6 +12,8 @@ import (
 type Options struct {
 	// Timeout of one request. Default: half of the session's time.
 	Timeout time.Duration
+	// Limit is how many permits zookeeper/semaphore has. Default 3.
+	Limit int
 }
 
 // OptionNames are the names that a scenario can give under lock.options.
@@ -20,6 +23,14 @@ func OptionNames() []string { return []string{"timeout"} }
 func ParseOptions(m map[string]string) (Options, error) {
 	var o Options
 	for name, text := range m {
+		if name == "limit" {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 1 {
+				return Options{}, fmt.Errorf("option limit: %q is not a number above 0", text)
+			}
+			o.Limit = n
+			continue
+		}
 		if name != "timeout" {
 			return Options{}, fmt.Errorf("there is no option %s", name)
 		}

@@ -13,9 +13,6 @@ import (
 // errGone says that a place in the queue is there no more: the session has ended.
 var errGone = errors.New("the node is gone, and so is the session")
 
-// node is the beginning of a node's name; the owner's value stands before it, and a number of ten digits after it.
-const node = "-lock-"
-
 // enqueue makes the node.
 func (g *grant) enqueue(ctx context.Context) error {
 	err := g.create(ctx)
@@ -30,7 +27,7 @@ func (g *grant) enqueue(ctx context.Context) error {
 func (g *grant) create(ctx context.Context) error {
 	var path string
 	err := g.do(ctx, func(c *zk.Conn) (err error) {
-		path, err = c.Create(g.dir+"/"+g.owner+node, nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
+		path, err = c.Create(g.dir+"/"+g.owner+g.node, nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
 		return err
 	})
 	if err == nil {
@@ -52,7 +49,7 @@ func (g *grant) makeDirs(ctx context.Context) error {
 	return nil
 }
 
-// before returns the path of the node before this one; empty: it is the first. What a server shows is never older than what
+// before returns the path of the node that has to go first; anyOf: any of them; empty: none, the lock is granted. What a server shows is never older than what
 // this client has seen, and so has every node with a lower number.
 func (g *grant) before(ctx context.Context) (string, error) {
 	names, err := g.queue(ctx)
@@ -64,10 +61,12 @@ func (g *grant) before(ctx context.Context) (string, error) {
 	switch {
 	case i < 0:
 		return "", errGone
-	case i == 0:
-		return "", nil
 	}
-	return g.dir + "/" + names[i-1], nil
+	name := g.recipe.before(g, names[:i])
+	if name == "" || name == anyOf {
+		return name, nil
+	}
+	return g.dir + "/" + name, nil
 }
 
 // find looks for a node whose name never came back, on a server that knows all that was carried out until now.
@@ -87,7 +86,7 @@ func (g *grant) find(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	for _, name := range names {
-		if strings.HasPrefix(name, g.owner+node) {
+		if strings.HasPrefix(name, g.owner+g.node) {
 			return g.dir + "/" + name, nil
 		}
 	}
@@ -118,6 +117,11 @@ func (g *grant) await(ctx context.Context, path string, deadline time.Time) bool
 	var there bool
 	var watch, gone <-chan zk.Event
 	err := g.do(ctx, func(c *zk.Conn) (err error) {
+		if path == anyOf {
+			there = true
+			_, _, watch, err = c.ChildrenW(g.dir)
+			return err
+		}
 		there, _, watch, err = c.ExistsW(path)
 		return err
 	})

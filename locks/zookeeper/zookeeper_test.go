@@ -5,22 +5,30 @@ import (
 	"testing"
 	"time"
 
+	"github.com/locktest/locktest/locks"
 	"github.com/locktest/locktest/locks/lockstest"
 	"github.com/locktest/locktest/locks/zookeeper"
 )
 
-func TestEphemeral(t *testing.T) { conform(t, 1) }
+func TestConformance(t *testing.T) { conform(t, 1) }
 
-// conform runs the kit on one cluster, with names of their own for each test.
+// conform runs the kit for each strategy on one cluster, with names of their own for each test.
 func conform(t *testing.T, nodes int) {
 	c, n := up(t, nodes)
-	tests := 0
-	lockstest.Run(t, func(t *testing.T) lockstest.Kit {
-		tests++
-		kit := lockstest.Kit{Provider: zookeeper.NewEphemeral(zookeeper.Options{}), TTL: time.Second, Prefix: fmt.Sprintf("test-%d-", tests)}
-		for _, m := range c.Nodes() {
-			kit.Addrs = append(kit.Addrs, n.Addr("c1", m.Name()))
-		}
-		return kit
-	})
+	var addrs []string
+	for _, m := range c.Nodes() {
+		addrs = append(addrs, n.Addr("c1", m.Name()))
+	}
+	o := zookeeper.Options{}
+	for name, p := range map[string]locks.Provider{
+		"ephemeral": zookeeper.NewEphemeral(o), "library": zookeeper.NewLibrary(o), "rwlock": zookeeper.NewRWLock(o), "semaphore": zookeeper.NewSemaphore(o),
+	} {
+		tests := 0
+		t.Run(name, func(t *testing.T) {
+			lockstest.Run(t, func(t *testing.T) lockstest.Kit {
+				tests++
+				return lockstest.Kit{Provider: p, TTL: time.Second, Addrs: addrs, Prefix: fmt.Sprintf("%s-%d-", name, tests)}
+			})
+		})
+	}
 }
