@@ -9,5 +9,6 @@ integration-postgres: need ## every shape of PostgreSQL
 integration-scenarios: need ## every scenario: the known hazards three times each, the guards five times, two at once; prints the table; some twenty minutes
 	$(GO) test -count=1 -tags integration -timeout 90m -v -run TestServers ./controls
 
-integration: need ## every shape of every server, and faults on those that need several: some ten minutes
+integration: need ## every shape of every server starts, serves, fails, comes back and leaves nothing; prints the table; some ten minutes
 	$(GO) test -count=1 -tags integration -timeout 40m -p 1 ./locks/... ./nemesis
+	$(GO) test -count=1 -tags integration -timeout 20m -v -run TestShapes ./controls

@@ -3,6 +3,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -132,21 +133,29 @@ func (c *Cluster) readOptions() error {
 	return c.o.Service.CheckOptions(server)
 }
 
-// Start starts all nodes at once.
+// Start starts all nodes at once. The first that can't be started ends the others' starts: they may be waiting for it.
 func (c *Cluster) Start(ctx context.Context) error {
 	if err := c.begin(ctx); err != nil {
 		return errors.Join(fmt.Errorf("start cluster: %w", err), c.Close())
 	}
-	errs := make([]error, len(c.nodes))
-	var wg sync.WaitGroup
-	for i, n := range c.nodes {
-		wg.Go(func() { errs[i] = n.start(ctx) })
+	starting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make(chan error, len(c.nodes))
+	for _, n := range c.nodes {
+		go func() {
+			err := n.start(starting)
+			errs <- err
+			if err != nil {
+				cancel()
+			}
+		}()
 	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil { // the others' are mostly the same again
-			return errors.Join(err, c.Close())
-		}
+	var first error
+	for range c.nodes {
+		first = cmp.Or(first, <-errs)
+	}
+	if first != nil {
+		return errors.Join(first, c.Close())
 	}
 	if err := c.awaitFormed(ctx); err != nil {
 		return errors.Join(err, c.Close())
