@@ -4,6 +4,7 @@ package process_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -140,5 +141,24 @@ func TestProgramOfANode(t *testing.T) {
 	}
 	if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", c.Nodes()[0].(cluster.Pidded).Pid())); runtime.GOOS == "linux" && !strings.HasPrefix(string(line), own) || asked != 1 {
 		t.Errorf("it runs %q (%v), want %s", line, err, own)
+	}
+}
+
+// A node that waits for one that can't start isn't waited for, and the error is the other one's.
+func TestStartTellsTheFirstError(t *testing.T) {
+	svc := service(t)
+	svc.Prepare = func(ctx context.Context, c cluster.NodeConfig) error {
+		if c.Index == 1 {
+			return errors.New("no room")
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	c, err := process.New(process.Options{Service: svc, Nodes: 3, Spawner: spawner(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "prepare node n2: no room") {
+		t.Errorf("Start() = %v", err)
 	}
 }
