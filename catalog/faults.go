@@ -56,9 +56,14 @@ func processFaults() []fault {
 			return nemesis.NewKill(nemesis.KillSpec{Of: target(f.Args), Restart: cluster.Restart(f.Args.Restart), Stays: f.For.Max == 0})
 		}},
 		{"pause", scenarios.FaultName{
-			About: "SIGSTOP of the whole process tree, as in a long garbage collection or a suspended machine", Args: []string{"of"}, Required: []string{"of"}, Targets: anyone,
+			About: "SIGSTOP of the whole process tree, as in a long garbage collection or a suspended machine; only: renewal stops the background renewal of a client's leases alone", Args: []string{"of", "only"}, Required: []string{"of"}, Targets: anyone,
 			Process: true, Shared: true, NeedsFor: true, StopsTime: true, Example: "{ on: acquired, after: 50ms..150ms, chance: 30%, limit: 12, for: 1500ms..3s, pause: holder }",
-		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewPause(target(f.Args)) }},
+		}, func(f scenarios.Fault) nemesis.Fault {
+			if f.Args.Only == "renewal" {
+				return nemesis.NewRenewalPause(target(f.Args))
+			}
+			return nemesis.NewPause(target(f.Args))
+		}},
 		{"random", scenarios.FaultName{
 			About: "one of several kinds, on one of the clients or nodes, drawn each time", Args: []string{"of", "on"}, Required: []string{"of"}, Kinds: true,
 			NeedsFor: true, Example: "{ every: 3s..6s, for: 500ms..3s, random: { of: [pause, kill, partition, latency], on: clients } }",

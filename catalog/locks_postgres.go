@@ -7,7 +7,7 @@ import (
 
 func postgresLocks() []Lock {
 	lease := postgresLock("lease", "a row with owner, token and end by the server's clock, taken by one conditional statement", func(o postgres.Options) locks.Provider { return postgres.NewLease(o) })
-	lease.Extends = true
+	lease.Extends, lease.Options = true, append(lease.Options, "renew")
 	return []Lock{
 		postgresLock("advisory", "session-level advisory locks of PostgreSQL: held as long as the connection; waits at the server; no token", func(o postgres.Options) locks.Provider { return postgres.NewAdvisory(o) }),
 		postgresLock("advisory-shared", "postgres/advisory with a shared mode", func(o postgres.Options) locks.Provider { return postgres.NewAdvisoryShared(o) }),

@@ -34,6 +34,7 @@ const (
 	OpExtend  Op = "extend"
 	OpRelease Op = "release"
 	OpCancel  Op = "cancel" // the acquire with the id Target
+	OpRenew   Op = "renew"  // background renewal is to stop, or to go on, by Mode
 )
 
 // Request is one line from the harness. Durations are whole milliseconds on the wire.
@@ -54,6 +55,12 @@ type Request struct {
 	Base     int64
 	Value    int64
 }
+
+// Modes of OpRenew.
+const (
+	PauseRenewal  = "pause"
+	ResumeRenewal = "resume"
+)
 
 // Result is how a request ended.
 type Result string

@@ -204,6 +204,19 @@ func (p *Process) CancelCalls(context.Context) error {
 	return nil
 }
 
+// PauseRenewal stops background renewal in the client, or lets it go on. It returns once that is so.
+func (p *Process) PauseRenewal(ctx context.Context, on bool) error {
+	mode := ResumeRenewal
+	if on {
+		mode = PauseRenewal
+	}
+	reply, err := p.Do(ctx, Request{Op: OpRenew, Mode: mode})
+	if err == nil && reply.Result != OK {
+		err = fmt.Errorf("client %s can't pause its renewal: %s %s", p.config.Name, reply.Result, reply.Error)
+	}
+	return err
+}
+
 // deathOf says what became of l: it was killed by us, or it died by itself.
 func (p *Process) deathOf(ctx context.Context, l *life) error {
 	select {

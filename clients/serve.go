@@ -38,6 +38,11 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, open Opener) error 
 			s.cancel(r)
 			continue
 		}
+		if r.Op == OpRenew { // it can't wait for what is under way
+			s.session.renewal(r.Mode == PauseRenewal)
+			s.write(encodeReply(Reply{ID: r.ID, Result: OK}))
+			continue
+		}
 		s.lane(ctx, r.Thread) <- r
 	}
 	return sc.Err()
@@ -73,7 +78,7 @@ func (s *server) hello(ctx context.Context, sc *bufio.Scanner, open Opener) erro
 		return err
 	}
 	s.session = newSession(h.Client, client, func(e Event) { s.write(encodeEvent(e)) })
-	s.write(line(wireReply{ID: &h.ID, R: OK, Name: "locktest", Version: fmt.Sprint(Version), Caps: []string{"extend", "cancel", "token", "thread"}}))
+	s.write(line(wireReply{ID: &h.ID, R: OK, Name: "locktest", Version: fmt.Sprint(Version), Caps: []string{"extend", "cancel", "renew", "token", "thread"}}))
 	if ms, ok := h.Options["stall_ms"].(float64); ok && ms > 0 {
 		go watchStalls(ctx, milliseconds(ms), func(late time.Duration) { s.write(encodeEvent(Event{Kind: Stalled, Late: late})) })
 	}

@@ -17,6 +17,7 @@ type session struct {
 	events func(Event)
 
 	mu      sync.Mutex
+	still   bool            // background renewal is paused
 	handles map[int]*handle // by grant; kept after a release, so that a second one can be answered
 	order   []int           // of the grants in handles, the oldest first
 }
@@ -69,6 +70,9 @@ func (s *session) acquire(ctx context.Context, r Request) Reply {
 	if lost := lock.Lost(); lost != nil && err == nil {
 		go s.watch(r.Grant, h, lost)
 	}
+	if k, ok := lock.(locks.Renewing); ok && err == nil {
+		s.follow(r.Grant, h, k)
+	}
 	reply.Token, reply.Owner, reply.TTL, reply.Until = lock.Token(), lock.Owner(), lock.TTL(), lock.ValidUntil()
 	return reply
 }
@@ -92,6 +96,30 @@ func (s *session) watch(grant int, h *handle, lost <-chan struct{}) {
 	case <-lost:
 		s.events(Event{Kind: LostEvent, Client: s.name, Grant: grant, Lock: h.name})
 	case <-h.done:
+	}
+}
+
+// follow tells of each renewal.
+func (s *session) follow(grant int, h *handle, k locks.Renewing) {
+	s.mu.Lock()
+	k.PauseRenewal(s.still)
+	s.mu.Unlock()
+	go func() {
+		for until := range k.Renewed() {
+			s.events(Event{Kind: Renewed, Client: s.name, Grant: grant, Lock: h.name, Until: until})
+		}
+	}()
+}
+
+// renewal stops background renewal of all grants, later ones too, or lets it go on.
+func (s *session) renewal(still bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.still = still
+	for _, h := range s.handles {
+		if k, ok := h.lock.(locks.Renewing); ok {
+			k.PauseRenewal(still)
+		}
 	}
 }
 
@@ -177,8 +205,9 @@ func (s *session) handle(grant int) *handle {
 	return s.handles[grant]
 }
 
-// abandon ends the watches and nothing else: what is held stays held.
+// abandon ends the watches and the renewal, and nothing else: what is held stays held.
 func (s *session) abandon() {
+	s.renewal(true)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range s.handles {

@@ -132,6 +132,7 @@ func (c *Shared) Pause(context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.paused++; c.paused == 1 {
+		c.session.renewal(true)
 		c.gate = make(chan struct{})
 	}
 	return nil
@@ -145,8 +146,20 @@ func (c *Shared) Resume(context.Context) error {
 		return nil
 	}
 	if c.paused--; c.paused == 0 {
+		c.session.renewal(false)
 		close(c.gate)
 	}
+	return nil
+}
+
+// PauseRenewal stops background renewal, or lets it go on.
+func (c *Shared) PauseRenewal(_ context.Context, on bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dead {
+		return ErrDead
+	}
+	c.session.renewal(on)
 	return nil
 }
 

@@ -23,6 +23,14 @@ func (p *Pause) Text() string { return "pause " + p.of.Text() }
 // Target is who is paused.
 func (p *Pause) Target() Target { return p.of }
 
+// Renewers are Clients whose leases something in them renews in the background, which can be stopped alone.
+type Renewers interface {
+	// Renews says whether the lock does that at all.
+	Renews() bool
+	// PauseRenewal stops it, or lets it go on; for a client that is dead the latter is no error.
+	PauseRenewal(ctx context.Context, client string, on bool) error
+}
+
 // Check wants every node that may be meant to be a cluster.Pauser.
 func (p *Pause) Check(env Env) error {
 	if err := p.of.check(env); err != nil {

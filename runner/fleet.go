@@ -27,6 +27,7 @@ type member interface {
 	Kill(context.Context) error
 	Restart(context.Context) error
 	CancelCalls(context.Context) error
+	PauseRenewal(ctx context.Context, on bool) error
 	Close() error
 }
 
@@ -172,6 +173,18 @@ func (f *fleet) Kill(ctx context.Context, client string) error {
 func (f *fleet) CancelCalls(ctx context.Context, client string) error {
 	return f.with(client, func(m member) error { return m.CancelCalls(ctx) })
 }
+
+// PauseRenewal stops the background renewal of the client's leases, or lets it go on.
+func (f *fleet) PauseRenewal(ctx context.Context, client string, on bool) error {
+	err := f.with(client, func(m member) error { return m.PauseRenewal(ctx, on) })
+	if !on && errors.Is(err, clients.ErrDead) {
+		return nil // its next life begins with it
+	}
+	return err
+}
+
+// Renews says whether the lock renews leases in the background.
+func (f *fleet) Renews() bool { return f.plan.claims().Background }
 
 // Pid is the client's process; 0 where it has none of its own, or is dead.
 func (f *fleet) Pid(client string) int {

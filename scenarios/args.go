@@ -8,7 +8,7 @@ import (
 // Arguments lists the keys that the mapping form of a fault can have. FaultName.Args says which of them a kind takes.
 func Arguments() []string {
 	return append([]string{"of", "to", "direction", "mode", "restart", "delay", "jump", "rate", "freeze", "clock", "on"},
-		"bandwidth", "shape", "drop", "hold", "reset", "match", "nth", "by")
+		"bandwidth", "shape", "only", "drop", "hold", "reset", "match", "nth", "by")
 }
 
 // args reads what stands behind a kind: a target, a list of them, sides, or a mapping with further keys.
@@ -134,6 +134,9 @@ func (r *reader) args(known FaultName, a Args) Args {
 	}
 	if takes("shape") {
 		a.Shape = r.text("shape")
+	}
+	if takes("only") {
+		a.Only = r.text("only")
 	}
 	a.Message = r.message(takes)
 	return a

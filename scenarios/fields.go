@@ -133,6 +133,7 @@ func fields() []Field {
 		{Path: "faults[]." + anyKind + ".clock", Syntax: Text, Default: "wall", Values: []string{"wall", "monotonic"}, About: "which clock"},
 		{Path: "faults[]." + anyKind + ".bandwidth", Syntax: Bytes, About: "of each link and direction: 200B/s, 10kB/s, 1MB/s"},
 		{Path: "faults[]." + anyKind + ".shape", Syntax: Text, Values: []string{"ring"}, About: "of a partition of all nodes: each node and client hears a majority, no two nodes the same one"},
+		{Path: "faults[]." + anyKind + ".only", Syntax: Text, Values: []string{"renewal"}, About: "of a pause: the background renewal of leases alone, while the client goes on"},
 		{Path: "faults[]." + anyKind + ".on", Syntax: Text, Default: "clients", Values: []string{"clients", "nodes"}, About: "of a random fault: on one of whom"},
 		{Path: "expect", Syntax: Slot, About: "what is expected of each property; held unless said otherwise"},
 		{Path: "expect." + anyKind + ".verdict", Syntax: Text, Default: "held", Values: verdicts(), About: "held, violated, or any of both"},

@@ -156,6 +156,7 @@ func wholeScenario() *Scenario {
 			{Trigger: Trigger{At: span(15*time.Second, 15*time.Second)}, For: Range{time.Second, time.Second}, Kind: "message", Args: Args{List: []string{"c1", "c2"}, Message: Message{Deed: "hold", What: "push"}}},
 			{Trigger: Trigger{At: span(15*time.Second, 15*time.Second)}, Kind: "message", Args: Args{Of: "c1", Message: Message{Deed: "reset", What: "push"}}},
 			{Trigger: Trigger{At: span(14*time.Second, 14*time.Second)}, For: Range{time.Second, time.Second}, Kind: "partition", Args: Args{Of: "all", Shape: "ring", Direction: "both", Mode: "hold"}},
+			{Trigger: Trigger{At: span(14*time.Second, 14*time.Second)}, For: Range{time.Second, time.Second}, Kind: "pause", Args: Args{Of: "holder", Only: "renewal"}},
 		},
 		Expect: map[string]Expectation{
 			"mutual-exclusion/stale-holder": {Verdict: "any"},

@@ -13,7 +13,7 @@ func testNames() Names {
 		},
 		Workloads: map[string]WorkloadName{"mutex": {}, "counter": {}, "register": {}, "rwlock": {}, "nested": {}, "once": {}},
 		Faults: map[string]FaultName{
-			"pause":     {Args: []string{"of"}, Required: []string{"of"}, Targets: Targets(), Process: true, Shared: true, NeedsFor: true, StopsTime: true},
+			"pause":     {Args: []string{"of", "only"}, Required: []string{"of"}, Targets: Targets(), Process: true, Shared: true, NeedsFor: true, StopsTime: true},
 			"kill":      {Args: []string{"of", "restart"}, Required: []string{"of"}, Targets: Targets(), Process: true, Shared: true, TakesFor: true},
 			"clock":     {Args: []string{"of", "jump", "rate", "freeze", "clock"}, Required: []string{"of"}, Targets: Targets(), Process: true, NeedsFor: true},
 			"partition": {Args: []string{"of", "direction", "mode", "shape"}, Required: []string{"of"}, Targets: []string{"n1", "one", "minority", "majority", "all", "nodes", "c1", "holder", "clients"}, Groups: true, Network: true, NeedsFor: true},

@@ -120,6 +120,7 @@ type Args struct {
 	Jump      time.Duration // of a clock, forward or back
 	Rate      float64       // of a clock: 1 is real time; of a process: its share of the processor, 0 to 1
 	Freeze    bool          // a clock stands still
+	Only      string        // of a pause: renewal
 	Bandwidth int64         // of a link, bytes a second
 	Shape     string        // of a partition: ring
 	Message   Message       // of a message fault

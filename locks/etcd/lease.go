@@ -35,7 +35,8 @@ func NewLease(o Options) *Lease { return &Lease{o} }
 // longer when another leader takes over, never shorter.
 func (l *Lease) Claims(ttl time.Duration) locks.Claims {
 	return locks.Claims{Expiry: history.Lease, TTL: granted(ttl), Tokens: history.PerGrant, OwnerChecked: true, ReleaseHeld: true,
-		Validity: true, Drift: driftFactor, Blocking: true, Distributed: true}
+		Validity: true, Drift: driftFactor, Blocking: true, Distributed: true,
+		Background: l.options.Renew > 0, TellsLoss: l.options.Renew > 0}
 }
 
 // granted is ttl as etcd takes it.
@@ -64,6 +65,9 @@ func (c *leaseClient) Acquire(ctx context.Context, r locks.Request) (locks.Lock,
 	deadline := time.Now().Add(r.Wait)
 	for {
 		lock, seen, err := c.try(ctx, r)
+		if err == nil && c.options.Renew > 0 {
+			return locks.Keep(lock, r.TTL, c.options.Renew), nil
+		}
 		if !errors.Is(err, locks.ErrHeld) {
 			return lock, err
 		}

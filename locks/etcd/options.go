@@ -13,23 +13,29 @@ import (
 type Options struct {
 	// Timeout of one request. Default: the TTL.
 	Timeout time.Duration
+	// Renew is how often the lease of a holder of etcd/lease is extended in the background. 0: never.
+	Renew time.Duration
 }
 
 // OptionNames are the names that a scenario can give under lock.options.
-func OptionNames() []string { return []string{"timeout"} }
+func OptionNames() []string { return []string{"renew", "timeout"} }
 
 // ParseOptions reads lock.options of a scenario.
 func ParseOptions(m map[string]string) (Options, error) {
 	var o Options
 	for name, text := range m {
-		if name != "timeout" {
+		if name != "timeout" && name != "renew" {
 			return Options{}, fmt.Errorf("there is no option %s", name)
 		}
 		d, err := time.ParseDuration(text)
 		if err != nil || d <= 0 {
 			return Options{}, fmt.Errorf("option %s: %q is not a duration above zero, such as 500ms", name, text)
 		}
-		o.Timeout = d
+		if name == "renew" {
+			o.Renew = d
+		} else {
+			o.Timeout = d
+		}
 	}
 	return o, nil
 }

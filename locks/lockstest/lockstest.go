@@ -61,6 +61,7 @@ func Run(t *testing.T, open func(t *testing.T) Kit) {
 		"permits are counted":                         permitsCount,
 		"a second release frees no other permit":      permitTwice,
 		"the holder takes it again":                   holderAgain,
+		"renewal keeps a lease and ends with it":      renewalKeeps,
 	} {
 		t.Run(name, func(t *testing.T) {
 			kit := open(t)
@@ -337,6 +338,9 @@ func lossTold(t *testing.T, b *bench) {
 func (b *bench) insist(ctx context.Context, c locks.Client, wait time.Duration) (locks.Lock, error) {
 	for {
 		l, err := c.Acquire(ctx, b.request(wait))
+		if k, ok := l.(locks.Renewing); ok && err == nil {
+			k.PauseRenewal(true) // what is tested here is the lease
+		}
 		if err == nil || locks.Definite(err) || ctx.Err() != nil {
 			return l, err
 		}

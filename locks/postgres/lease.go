@@ -27,7 +27,7 @@ func NewLease(o Options) *Lease { return &Lease{o} }
 // Claims of leases of ttl. A release or an extension that answers OK proves that the lease had not ended.
 func (l *Lease) Claims(ttl time.Duration) locks.Claims {
 	return locks.Claims{Expiry: history.Lease, TTL: ttl, Tokens: history.PerGrant, OwnerChecked: true, ReleaseHeld: true,
-		Validity: true, Drift: driftFactor, Distributed: true}
+		Validity: true, Drift: driftFactor, Distributed: true, Background: l.options.Renew > 0, TellsLoss: l.options.Renew > 0}
 }
 
 // Open makes a client; see Advisory.Open for its addresses.
@@ -46,6 +46,9 @@ func (c *leaseClient) Acquire(ctx context.Context, r locks.Request) (locks.Lock,
 	deadline := time.Now().Add(r.Wait)
 	for {
 		lock, err := c.try(ctx, r)
+		if err == nil && c.options.Renew > 0 {
+			return locks.Keep(lock, r.TTL, c.options.Renew), nil
+		}
 		if !errors.Is(err, locks.ErrHeld) {
 			return lock, err
 		}

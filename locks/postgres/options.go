@@ -13,6 +13,8 @@ import (
 type Options struct {
 	// Timeout of a connect or an answer, on top of the time that an acquire may wait. Default 1 s.
 	Timeout time.Duration
+	// Renew is how often the lease of a holder of postgres/lease is extended in the background. 0: never.
+	Renew time.Duration
 	// User and Database to connect as and to. Default postgres.
 	User, Database string
 	// SkipLocked is how postgres/row tries once: by SKIP LOCKED instead of NOWAIT.
@@ -67,12 +69,16 @@ func ParseOptions(m map[string]string) (Options, error) {
 			return Options{}, fmt.Errorf("option nodes: %q is not the name of a node, such as n1, or several with commas between them", name)
 		}
 	}
-	if text, ok := m["timeout"]; ok {
+	for name, to := range map[string]*time.Duration{"timeout": &o.Timeout, "renew": &o.Renew} {
+		text, ok := m[name]
+		if !ok {
+			continue
+		}
 		d, err := time.ParseDuration(text)
 		if err != nil || d <= 0 {
-			return Options{}, fmt.Errorf("option timeout: %q is not a duration above zero, such as 500ms", text)
+			return Options{}, fmt.Errorf("option %s: %q is not a duration above zero, such as 500ms", name, text)
 		}
-		o.Timeout = d
+		*to = d
 	}
 	return o, nil
 }

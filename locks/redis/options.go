@@ -28,6 +28,8 @@ type Options struct {
 	// Wait is how many replicas have to acknowledge a grant. Default 1 for redis/replicated, 0 for redis/sentinel; others have none.
 	Wait    int
 	HasWait bool
+	// Renew is how often a holder's lease is extended in the background. 0: never.
+	Renew time.Duration
 	// Limit is how many permits there are, or how often the holder may take the lock. Default 3.
 	Limit int
 	// Patience is how long a waiter in a queue may be silent before it is taken for dead. Default 500 ms, or half the TTL if
@@ -38,7 +40,7 @@ type Options struct {
 }
 
 // OptionNames are the names that a scenario can give under lock.options.
-func OptionNames() []string { return []string{"retry", "timeout"} }
+func OptionNames() []string { return []string{"renew", "retry", "timeout"} }
 
 // ReplicatedOptionNames are those of redis/replicated and redis/sentinel.
 func ReplicatedOptionNames() []string { return []string{"retry", "timeout", "wait", "wait-timeout"} }
@@ -46,7 +48,7 @@ func ReplicatedOptionNames() []string { return []string{"retry", "timeout", "wai
 // ParseOptions reads lock.options of a scenario.
 func ParseOptions(m map[string]string) (Options, error) {
 	var o Options
-	for name, to := range map[string]*time.Duration{"timeout": &o.Timeout, "retry": &o.Retry, "patience": &o.Patience, "wait-timeout": &o.WaitTimeout} {
+	for name, to := range map[string]*time.Duration{"timeout": &o.Timeout, "retry": &o.Retry, "patience": &o.Patience, "renew": &o.Renew, "wait-timeout": &o.WaitTimeout} {
 		text, ok := m[name]
 		if !ok {
 			continue

@@ -29,6 +29,7 @@ func TestOtherStrategies(t *testing.T) {
 		for strategy, p := range map[string]locks.Provider{
 			"reentrant": redis.NewReentrant(redis.Options{}), "rwlock": redis.NewRWLock(redis.Options{}),
 			"semaphore": redis.NewSemaphore(redis.Options{}), "fair": redis.NewFair(redis.Options{}),
+			"single, renewed": redis.NewSingle(redis.Options{Renew: ttl / 4}),
 		} {
 			t.Run(strategy+" "+name, func(t *testing.T) { conform(t, p, 1, start) })
 		}

@@ -36,6 +36,9 @@ type scripted struct {
 func (s *scripted) Claims(ttl time.Duration) locks.Claims {
 	c := locks.Claims{Expiry: history.Lease, TTL: ttl, Tokens: history.PerGrant, OwnerChecked: true, ReleaseHeld: true,
 		Validity: true, Drift: driftFactor, Distributed: true}
+	if s.options.Renew > 0 {
+		c.Background, c.TellsLoss = true, true
+	}
 	if s.claims != nil {
 		s.claims(&c)
 	}
@@ -91,7 +94,11 @@ func (o Options) retry() time.Duration { return cmp.Or(o.Retry, 10*time.Millisec
 // Acquire polls, since Redis tells no one that a key is gone. All its tries have one owner value: none of them has taken
 // effect unless it says so, or is the last.
 func (c *scriptedClient) Acquire(ctx context.Context, r locks.Request) (locks.Lock, error) {
-	return c.as(ctx, r, newOwner(c.target))
+	l, err := c.as(ctx, r, newOwner(c.target))
+	if err == nil && c.options.Renew > 0 {
+		return locks.Keep(l, r.TTL, c.options.Renew), nil
+	}
+	return l, err
 }
 
 func (c *scriptedClient) as(ctx context.Context, r locks.Request, owner string) (locks.Lock, error) {
