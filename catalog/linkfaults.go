@@ -9,8 +9,26 @@ import (
 
 // linkFaults are those on links and what passes them.
 func linkFaults() []fault {
-	_, _, anyone := aims()
+	_, nodeWords, anyone := aims()
 	return []fault{
+		{"connection-kill", scenarios.FaultName{
+			About: "the server ends connections: Redis by CLIENT KILL, PostgreSQL by pg_terminate_backend, with all locks of the session; those of a client, or all that clients have with a node",
+			Args:  []string{"of"}, Required: []string{"of"}, Targets: anyone,
+			Network: true, Example: "{ on: acquired, after: 20ms, chance: 20%, limit: 5, connection-kill: holder }",
+		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewConnectionKill(target(f.Args)) }},
+		{"evict", scenarios.FaultName{
+			About: "a server gives up all keys, as for want of memory: Redis, with maxmemory 1 and allkeys-random until none is left; writes are refused meanwhile", Args: []string{"of"}, Required: []string{"of"}, Targets: nodeWords,
+			Network: true, Example: "{ at: 5s, evict: one }",
+		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewEvict(target(f.Args)) }},
+		{"flush", scenarios.FaultName{
+			About: "a server forgets all that it keeps, as by an administrator's mistake: Redis, by FLUSHALL", Args: []string{"of"}, Required: []string{"of"}, Targets: nodeWords,
+			Network: true, Example: "{ at: 5s, flush: n1 }",
+		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewFlush(target(f.Args)) }},
+		{"session-expire", scenarios.FaultName{
+			About: "the server ends sessions with all that they hold: etcd by revoking the leases that were granted over the client's connections, ZooKeeper by closing the client's session from elsewhere with its password",
+			Args:  []string{"of"}, Required: []string{"of"}, Targets: anyone,
+			Network: true, Example: "{ on: acquired, after: 20ms, chance: 20%, limit: 5, session-expire: holder }",
+		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewSessionExpire(target(f.Args)) }},
 		{"latency", scenarios.FaultName{
 			About: "messages arrive later, each way or one way", Args: []string{"of", "delay", "direction"}, Required: []string{"of", "delay"}, Targets: anyone,
 			Network: true, NeedsFor: true, Example: "{ at: 5s, for: 10s, latency: { of: n1, delay: 50ms..150ms } }",

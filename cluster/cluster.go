@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/locktest/locktest/internal/wire"
 )
 
 // Cluster is a set of nodes.
@@ -162,6 +164,14 @@ type Service struct {
 	// Following is how an old leader learns of the one that was promoted; ByCommand, it is by Follow.
 	Following Following
 	Follow    func(ctx context.Context, addrs map[string]string, name, leader string) error
+	// Disconnect ends the connections that the server at addr has from such addresses, and says how many it were. nil: it can't.
+	Disconnect func(ctx context.Context, addr string, from []string) (int, error)
+	// Expire ends sessions at whichever of addrs takes it, and says how many there still were. nil: there are none, or they can't be.
+	Expire func(ctx context.Context, addrs map[string]string, sessions []wire.Session) (int, error)
+	// Flush removes everything that the server at addr keeps. nil: it can't.
+	Flush func(ctx context.Context, addr string) error
+	// Evict has the server at addr give up all keys for want of memory, and says how many it were. nil: it doesn't do such things.
+	Evict func(ctx context.Context, addr string) (int, error)
 	// Time asks the server at addr for its wall clock. nil: it can't be asked.
 	Time func(ctx context.Context, addr string) (time.Time, error)
 	// Container is how it runs in a container. nil: it can't.

@@ -212,3 +212,16 @@ func (c *Cluster) Describe() string {
 	}
 	return fmt.Sprintf("%s, %s (Docker %s)", c.image, n, c.engine.version)
 }
+
+// running are the addresses of the nodes that aren't down.
+func (c *Cluster) running() map[string]string {
+	out := map[string]string{}
+	for _, n := range c.nodes {
+		n.status.Lock()
+		if n.seen != nil {
+			out[n.name] = n.addr
+		}
+		n.status.Unlock()
+	}
+	return out
+}

@@ -42,6 +42,11 @@ func (n *node) Kind() string { return "docker" }
 // Protocol is the service's.
 func (n *node) Protocol() string { return n.cluster.o.Service.Protocol }
 
+// Inside asks the node's server.
+func (n *node) Inside() cluster.Inside {
+	return cluster.Inside{Service: n.cluster.o.Service, Addr: n.Addr(), Running: n.cluster.running}
+}
+
 // Means says what does as much as a signal.
 func (n *node) Means(signal string) string {
 	if signal == "SIGSTOP" {

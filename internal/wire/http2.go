@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/http2/hpack"
@@ -37,6 +38,9 @@ const (
 const (
 	watchMethod = "Watch/Watch"
 	leaseMethod = "Lease/LeaseGrant"
+	// revokeMethod ends a lease, whose number is the request's first field.
+	revokeMethod = "Lease/LeaseRevoke"
+	revokedField = 1
 )
 
 // streamsLimit is how many streams may be open at a time before their methods are no longer kept.
@@ -92,6 +96,9 @@ func (h *http2) tell(fromClient bool, b []byte) Frame {
 		return h.answer(stream, flags, nil)
 	case dataFrame:
 		if fromClient {
+			if h.methods[stream] == revokeMethod {
+				h.dropLease(unpadded(flags, body))
+			}
 			return Frame{Kind: Request, ID: uint64(stream), First: len(body) > 0, Text: h.methods[stream]}
 		}
 		return h.answer(stream, flags, unpadded(flags, body))
@@ -183,6 +190,15 @@ func (h *http2) keepLease(body []byte) {
 	fields(body, func(n protowire.Number, v uint64) {
 		if n == idField && v != 0 && len(h.leases) < streamsLimit {
 			h.leases = append(h.leases, Session{ID: int64(v)})
+		}
+	})
+}
+
+// dropLease forgets a lease whose client ends it itself.
+func (h *http2) dropLease(body []byte) {
+	fields(body, func(n protowire.Number, v uint64) {
+		if n == revokedField {
+			h.leases = slices.DeleteFunc(h.leases, func(s Session) bool { return s.ID == int64(v) })
 		}
 	})
 }

@@ -242,6 +242,10 @@ func TestSessions(t *testing.T) {
 	if diff := cmp.Diff([]Session{{ID: 123456}}, c.Sessions()); diff != "" {
 		t.Errorf("of etcd (-want +got):\n%s", diff)
 	}
+	c.Up([]byte(h2(headersFrame, endHeaders, 5, enc.path("/etcdserverpb.Lease/LeaseRevoke")) + h2(dataFrame, endStream, 5, grpc(protobuf(revokedField, 123456)))))
+	if left := c.Sessions(); len(left) > 0 {
+		t.Errorf("after its end: %v", left)
+	}
 	if r, _ := New(RESP); len(r.Sessions()) > 0 || len(refused.Sessions()) > 0 {
 		t.Error("sessions where none was granted")
 	}

@@ -60,6 +60,7 @@ func Service(embedded func() string) cluster.Service {
 		},
 
 		Protocol: wire.HTTP2,
+		Expire:   expire,
 	}
 }
 

@@ -52,7 +52,8 @@ func Service() cluster.Service {
 		Wipe:         wipe,
 		Container:    &cluster.Container{Image: "postgres:15-alpine", Port: 5432, Command: containerCommand},
 
-		Protocol: wire.Postgres,
+		Protocol:   wire.Postgres,
+		Disconnect: disconnect,
 	}
 }
 

@@ -42,7 +42,8 @@ func Service() cluster.Service {
 		Time:      serverTime,
 		Container: &cluster.Container{Image: "redis:7-alpine", Port: 6379, Command: containerCommand},
 
-		Protocol: wire.RESP,
+		Protocol:   wire.RESP,
+		Disconnect: disconnect, Flush: flush, Evict: evict,
 	}
 }
 

@@ -61,6 +61,7 @@ func Service() cluster.Service {
 		Time:     clock,
 
 		Protocol: wire.ZooKeeper,
+		Expire:   expire,
 	}
 }
 
