@@ -86,6 +86,7 @@ func TestRandomServers(t *testing.T) {
 }
 
 func (c *chance) run(t *testing.T, l randomLock) {
+	root := filepath.Join(t.TempDir(), "runs")
 	tmp, err := os.MkdirTemp("", "random-")
 	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(tmp) })
@@ -95,7 +96,7 @@ func (c *chance) run(t *testing.T, l randomLock) {
 	plan := resolve(t, c.source(l, c.onClients, c.onNodes), uint64(c.seed))
 	ctx, cancel := context.WithTimeout(t.Context(), randomLimit)
 	defer cancel()
-	o, err := runner.Run(ctx, plan, runner.Options{Root: filepath.Join(t.TempDir(), "runs"), Log: slog.New(slog.DiscardHandler)})
+	o, err := runner.Run(ctx, plan, runner.Options{Root: root, Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	if ctx.Err() != nil {
 		t.Errorf("it did not end within %v", randomLimit)
