@@ -68,7 +68,7 @@ type chance struct {
 	violated, undecided     []string
 	elapsed                 time.Duration
 	ended                   []time.Duration // when sessions were ended by the servers
-	onClients, onNodes, not []string // the kinds that were possible, and those that weren't
+	onClients, onNodes, not []string        // the kinds that were possible, and those that weren't
 }
 
 // Whatever goes wrong by chance on real servers, no run hangs, every fault is healed, nothing is left, and there are verdicts.
