@@ -82,6 +82,8 @@ func Codes() []scenarios.Code {
 		scenarios.Code{Code: CodePower, About: "a fault can't be brought about on this cluster, or with these clients"},
 		scenarios.Code{Code: cluster.CodeNoEngine, About: "no container engine answers on this machine"},
 		scenarios.Code{Code: cluster.CodeNoImage, About: "a container's image isn't there, and can't be had"},
+		scenarios.Code{Code: cluster.CodeUnreachable, About: "a server that belongs to somebody else can't be reached"},
+		scenarios.Code{Code: cluster.CodeAccess, About: "a password or a certificate that is named isn't there"},
 		scenarios.Code{Code: CodeAdapterLine, About: "a client printed a line that is no reply; it is kept and otherwise ignored"},
 		scenarios.Code{Code: CodeAdapter, About: "a client broke the protocol or died outside any fault"},
 		scenarios.Code{Code: CodeHistory, About: "a history can't be read"},

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/locktest/locktest/internal/access"
 	"github.com/locktest/locktest/internal/monotime"
 	"github.com/locktest/locktest/locks"
 )
@@ -33,13 +35,36 @@ func OpenClient(ctx context.Context, name string, options map[string]any) (locks
 	if err != nil {
 		return nil, err
 	}
-	var addrs []string
-	if list, ok := options["servers"].([]any); ok {
-		for _, a := range list {
-			addrs = append(addrs, text(a))
-		}
+	addrs := texts(options["servers"])
+	a, err := accessOf(options["access"])
+	if err != nil {
+		return nil, err
 	}
-	return provider.Open(ctx, locks.Target{Client: name, Addrs: addrs, Rand: processRand(name), Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	redactor := a.Redactor()
+	c, err := provider.Open(ctx, locks.Target{Client: name, Addrs: addrs, Servers: texts(options["hosts"]), Access: a, Rand: processRand(name),
+		Log: slog.New(slog.NewTextHandler(redactor.Writer(os.Stderr), nil))})
+	return locks.Guard(c, redactor), redactor.Error(err)
+}
+
+// accessOf reads what a hello says of servers that aren't ours: where passwords are, never the passwords.
+func accessOf(v any) (access.Access, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return access.Access{}, err
+	}
+	var s access.Spec
+	if err := json.Unmarshal(b, &s); err != nil {
+		return access.Access{}, fmt.Errorf("access: %w", err)
+	}
+	return s.Open()
+}
+
+func texts(v any) (out []string) {
+	list, _ := v.([]any)
+	for _, a := range list {
+		out = append(out, text(a))
+	}
+	return out
 }
 
 func text(v any) string {

@@ -46,6 +46,8 @@ func host(p *runner.Plan, lock Lock, self string) error {
 			return needed(err, p, service)
 		}
 		p.Cluster = made
+	case p.Kind == "external":
+		return foreign(p, service)
 	default:
 		return fmt.Errorf("there is no kind of cluster %q", p.Kind)
 	}

@@ -29,7 +29,7 @@ const (
 // Main carries out a start of this program by itself: as a client, as the supervisor, as the second engine, or as a server. done is
 // false where args are somebody else's. Programs and test binaries that run scenarios call it before anything else.
 func Main(args []string) (status int, done bool) {
-	docker.Quiet()
+	quiet()
 	if len(args) < 2 {
 		return 0, false
 	}
@@ -51,7 +51,6 @@ func Main(args []string) (status int, done bool) {
 }
 
 func client(in io.Reader, out, errs io.Writer) int {
-	quiet()
 	runtime.GOMAXPROCS(1) // many clients share the machine, and each does one thing at a time
 	if err := clients.Serve(context.Background(), in, out, OpenClient); err != nil {
 		fmt.Fprintln(errs, "locktest client:", err)
@@ -79,5 +78,8 @@ func CrossCheck(on bool, self string) runner.CrossCheck {
 	}
 }
 
-// quiet stops client libraries from writing where replies are read.
-func quiet() { redis.Quiet() }
+// quiet stops libraries from writing to standard error by themselves.
+func quiet() {
+	redis.Quiet()
+	docker.Quiet()
+}

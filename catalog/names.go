@@ -18,6 +18,7 @@ func Names() scenarios.Names {
 			"auto":     {About: "processes where the server's program is found, else embedded"},
 			"docker":   {About: "the real servers in containers of a Docker engine on this machine", Keys: []string{"image", "version"}},
 			"embedded": {About: "servers that are a part of locktest, nothing to install: etcd is the real one, Redis is not"},
+			"external": {About: "servers that stand already, at endpoints", Keys: []string{"endpoints", "allow-faults", "user", "password-env", "password-file", "tls", "tls-ca", "tls-cert", "tls-key"}},
 			"process":  {About: "the real servers as processes on this machine"},
 		},
 		Resources: map[string]string{

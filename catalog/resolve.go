@@ -57,6 +57,9 @@ func Resolve(s *scenarios.Scenario, source []byte, o ResolveOptions) (*runner.Pl
 	if err := schedule(p); err != nil {
 		return nil, err
 	}
+	if err := harmless(p); err != nil {
+		return nil, err
+	}
 	return p, powers(p)
 }
 

@@ -53,6 +53,14 @@ func (s *session) do(ctx context.Context, r Request) Reply {
 	return Reply{ID: r.ID, Result: Unknown, Error: fmt.Sprintf("unknown op %q", r.Op)}
 }
 
+// text is err as it may be told.
+func (s *session) text(err error) string {
+	if d, ok := s.client.(locks.Discreet); ok {
+		return d.Redact(err.Error())
+	}
+	return err.Error()
+}
+
 func (s *session) acquire(ctx context.Context, r Request) Reply {
 	if wrong := badAcquire(r); wrong != "" {
 		return Reply{ID: r.ID, Result: Unavailable, Error: wrong}
@@ -60,7 +68,7 @@ func (s *session) acquire(ctx context.Context, r Request) Reply {
 	lock, err := s.client.Acquire(ctx, locks.Request{Name: r.Lock, TTL: r.TTL, Wait: r.Wait, Mode: r.Mode, Permits: r.Permit})
 	reply := Reply{ID: r.ID, Result: resultOf(err), Handle: lock != nil && err != nil}
 	if err != nil {
-		reply.Error = err.Error()
+		reply.Error = s.text(err)
 	}
 	if lock == nil {
 		return reply
@@ -153,7 +161,7 @@ func (s *session) extend(ctx context.Context, r Request) Reply {
 	err := e.Extend(ctx, r.TTL)
 	reply := Reply{ID: r.ID, Result: resultOf(err), TTL: h.lock.TTL(), Until: h.lock.ValidUntil()}
 	if err != nil {
-		reply.Error, reply.Until = err.Error(), time.Time{}
+		reply.Error, reply.Until = s.text(err), time.Time{}
 	}
 	if reply.Result == Lost {
 		h.gone.Store(true)
@@ -170,7 +178,7 @@ func (s *session) release(ctx context.Context, r Request) Reply {
 	err := h.lock.Release(ctx)
 	reply := Reply{ID: r.ID, Result: resultOf(err)}
 	if err != nil {
-		reply.Error = err.Error()
+		reply.Error = s.text(err)
 	}
 	return reply
 }

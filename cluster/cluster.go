@@ -174,6 +174,8 @@ type Service struct {
 	Evict func(ctx context.Context, addr string) (int, error)
 	// Time asks the server at addr for its wall clock. nil: it can't be asked.
 	Time func(ctx context.Context, addr string) (time.Time, error)
+	// LateTLS is a server whose connections begin plainly, and turn to TLS when they are asked to.
+	LateTLS bool
 	// Container is how it runs in a container. nil: it can't.
 	Container *Container
 }

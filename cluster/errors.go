@@ -17,6 +17,9 @@ const (
 	CodeUnhostable = "LT104" // this kind of cluster can't run this server
 	CodeNoEngine   = "LT106" // no container engine answers
 	CodeNoImage    = "LT107" // an image isn't there, and can't be had
+
+	CodeUnreachable = "LT108" // a server of somebody else's can't be reached
+	CodeAccess      = "LT109" // what is needed to enter a server isn't there
 )
 
 func (e *Error) Error() string {

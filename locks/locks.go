@@ -4,12 +4,15 @@ package locks
 
 import (
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/internal/access"
 )
 
 // Claims is what a lock promises; it is the contract that the checker judges by.
@@ -35,7 +38,61 @@ type Target struct {
 	// Rand is this client's own source, for owner values and jitter; it is used by one goroutine at a time.
 	Rand *rand.Rand
 	Log  *slog.Logger // never nil
+	// Access is how servers that aren't ours let the client in; the zero Access where anybody may enter.
+	Access access.Access
+	// Servers are the hosts that the nodes really are at, in the order of Addrs, by which TLS knows them; nil: those of Addrs.
+	Servers []string
 }
+
+// TLS is how to speak at one of Addrs; nil: plainly.
+func (t Target) TLS(addr string) *tls.Config {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		host = addr
+	}
+	if i := slices.Index(t.Addrs, addr); i >= 0 && i < len(t.Servers) {
+		host = t.Servers[i]
+	}
+	return t.Access.TLS(host)
+}
+
+// Connect dials one of Addrs, and is through with TLS where that is spoken from the start. Its errors are those of dialing: nothing
+// that a lock wants was sent.
+func (t Target) Connect(ctx context.Context, network, addr string) (net.Conn, error) {
+	dial := t.Dial
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
+	}
+	conn, err := dial(ctx, network, addr)
+	config := t.TLS(addr)
+	if err != nil || config == nil {
+		return conn, err
+	}
+	secure := tls.Client(conn, config)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		return nil, &net.OpError{Op: "dial", Net: network, Err: err}
+	}
+	return secure, nil
+}
+
+// Discreet is a Client whose errors may have to be told without secrets.
+type Discreet interface{ Redact(text string) string }
+
+// Guard returns c as a Discreet one, where there is something to be kept.
+func Guard(c Client, r access.Redactor) Client {
+	if r.None() || c == nil {
+		return c
+	}
+	return guarded{c, r}
+}
+
+type guarded struct {
+	Client
+	redactor access.Redactor
+}
+
+func (g guarded) Redact(text string) string { return g.redactor.Text(text) }
 
 // Request is what is asked for.
 type Request struct {

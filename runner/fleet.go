@@ -76,7 +76,8 @@ func (f *fleet) start(ctx context.Context, i int, name string, spawner *proc.Spa
 		lives := uint64(0)
 		return clients.NewShared(ctx, name, func(ctx context.Context) (locks.Client, error) {
 			lives++ // each life draws owner values of its own
-			return f.plan.Provider.Open(ctx, locks.Target{Client: name, Addrs: addrs, Rand: rand.New(rand.NewPCG(seed, uint64(i+1)<<32|lives)), Log: log})
+			c, err := f.plan.Provider.Open(ctx, locks.Target{Client: name, Addrs: addrs, Rand: rand.New(rand.NewPCG(seed, uint64(i+1)<<32|lives)), Log: log, Access: f.plan.Access, Servers: f.plan.Servers})
+			return locks.Guard(c, f.plan.Access.Redactor()), f.plan.Access.Redactor().Error(err)
 		}, tell)
 	}
 	cmd := f.plan.Client

@@ -11,6 +11,7 @@ import (
 	"github.com/locktest/locktest/checker"
 	"github.com/locktest/locktest/cluster"
 	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/internal/access"
 	"github.com/locktest/locktest/internal/proc"
 	"github.com/locktest/locktest/locks"
 	"github.com/locktest/locktest/nemesis"
@@ -29,6 +30,9 @@ type Plan struct {
 	Separate bool           // clients are OS processes
 	Client   proc.Command   // starts one of them
 	Hello    map[string]any // what it is to be
+
+	Access  access.Access // to servers of somebody else's
+	Servers []string      // the hosts of these, in the order of the nodes; nil: they are ours
 
 	Kind    string // embedded, process, …, none
 	KindWhy string

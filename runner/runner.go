@@ -55,6 +55,7 @@ func Run(ctx context.Context, p *Plan, o Options) (*Outcome, error) {
 	if r.recorded {
 		r.judge()
 	}
+	out.Err = p.Access.Redactor().Error(out.Err)
 	out.Again = "locktest run " + s.path(ResolvedFile)
 	return out, out.Err
 }

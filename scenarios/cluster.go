@@ -14,15 +14,15 @@ func (d *decoder) cluster(n *node) Cluster {
 	c := Cluster{
 		Kind: r.name("kind", "kind of cluster", keys(d.names.Clusters)), Nodes: r.count("nodes"), Options: r.known(options),
 		Version: r.text("version"), Image: r.text("image"), Endpoints: r.texts("endpoints"), AllowFaults: r.flag("allow-faults"),
+		Access: d.access(r),
 	}
-	for _, key := range []string{"version", "image", "endpoints", "allow-faults"} {
+	for _, key := range clusterKeys() {
 		if r.values[key] != nil && d.sound("cluster.kind") && !slices.Contains(d.names.Clusters[c.Kind].Keys, key) {
 			d.fail("cluster."+key, Problem{Code: CodeMeaningless, Message: fmt.Sprintf("cluster.%s means nothing on kind %s", key, c.Kind), Place: d.at("cluster."+key+keyMark, "not for this kind"), Related: d.related("cluster.kind", "the kind")})
 		}
 	}
-	if c.Image != "" && c.Version != "" {
-		d.fail("cluster.version", Problem{Code: CodeMeaningless, Message: "cluster.version means nothing beside an image, which has its own", Place: d.at("cluster.version"+keyMark, "not with an image"), Related: d.related("cluster.image", "the image")})
-	}
+	d.both("image", c.Image, "version", c.Version)
+	d.external(c, r)
 	d.clusterFits(c, r)
 	return c
 }
@@ -41,6 +41,9 @@ func (d *decoder) clusterFits(c Cluster, r *reader) {
 			}
 		}
 		return
+	}
+	if n := len(c.Endpoints); n > 0 && d.sound("cluster.endpoints") && (n < known.MinNodes || known.MaxNodes > 0 && n > known.MaxNodes) {
+		d.refuseLock("cluster.endpoints", plural(n, "endpoint"), "runs on "+between(known.MinNodes, known.MaxNodes))
 	}
 	if r.values["nodes"] == nil || !d.sound("cluster.nodes") {
 		return

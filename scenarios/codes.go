@@ -23,6 +23,7 @@ const (
 	CodeName         = "LT019"
 	CodeVersion      = "LT020"
 	CodeTooBig       = "LT021"
+	CodeEndpoint     = "LT022"
 	CodeShortPause   = "LT031"
 	CodeNeverRuns    = "LT032"
 	CodeShortSettle  = "LT033"
@@ -58,6 +59,7 @@ func Codes() []Code {
 		{CodeName, "Names are made of lower-case letters, digits and dashes."},
 		{CodeVersion, "A scenario file says which version of the format it is in."},
 		{CodeTooBig, "The file is larger, or nested deeper, than any scenario."},
+		{CodeEndpoint, "An endpoint is HOST:PORT, and no URL."},
 		{CodeShortPause, "A pause that always ends before the lease does: the scenario cannot show a lease that ends while its holder is stopped."},
 		{CodeNeverRuns, "A fault that never begins."},
 		{CodeShortSettle, "The settle phase is shorter than a lease, so a lock that was left behind is not free again before the end."},

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/locktest/locktest/internal/access"
 )
 
 // FuzzLoad reads anything: no panic, every place lies inside the file, and what is accepted can be written and read again.
@@ -47,6 +49,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
+// inside checks that a place is in its line, which is shown but for passwords.
 func inside(t *testing.T, s *source, p Place) {
 	t.Helper()
 	if p.Line < 1 || p.Line > len(s.lines) {
@@ -56,7 +59,7 @@ func inside(t *testing.T, s *source, p Place) {
 	if p.Column < 1 || p.Len < 1 || p.Column > width+1 || p.Column+p.Len > width+2 {
 		t.Fatalf("column %d, length %d in a line of %d", p.Column, p.Len, width)
 	}
-	if p.Text != s.lines[p.Line-1] {
+	if p.Text != access.Line(s.lines[p.Line-1]) {
 		t.Fatalf("excerpt %q of line %q", p.Text, s.lines[p.Line-1])
 	}
 }

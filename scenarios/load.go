@@ -16,7 +16,9 @@ func Load(file string, src []byte, names Names, settings ...Setting) (*Scenario,
 	s := newSource(file, src)
 	root, problem := parse(s, src)
 	if problem != nil {
-		return nil, Problems{*problem}
+		problems := Problems{*problem}
+		problems.discreet()
+		return nil, problems
 	}
 	d := newDecoder(names)
 	d.places[""] = s.place(1, 1, 1)
@@ -29,6 +31,7 @@ func Load(file string, src []byte, names Names, settings ...Setting) (*Scenario,
 	d.file(root)
 	d.lint()
 	d.problems.sort()
+	d.problems.discreet()
 	if d.problems.Failed() {
 		return nil, d.problems
 	}

@@ -134,8 +134,9 @@ func wholeScenario() *Scenario {
 	ms, span := time.Millisecond, func(a, b time.Duration) *Range { return &Range{a, b} }
 	return &Scenario{
 		Version: 1, Name: "whole", About: "Every key: with a colon.", Tags: []string{"one", "no"},
-		Lock:     Lock{Use: "test/all", TTL: 1500 * ms, Mode: "shared", Permits: 3, Command: []string{"python3", "my lock.py"}, Server: "redis"},
-		Cluster:  Cluster{Kind: "external", Nodes: 3, Endpoints: []string{"127.0.0.1:6379"}, AllowFaults: true},
+		Lock: Lock{Use: "test/all", TTL: 1500 * ms, Mode: "shared", Permits: 3, Command: []string{"python3", "my lock.py"}, Server: "redis"},
+		Cluster: Cluster{Kind: "external", Nodes: 3, Endpoints: []string{"127.0.0.1:6379", "db.example:1", "[::1]:2"}, AllowFaults: true,
+			Access: Access{User: "u", PasswordEnv: "P", TLS: true, CA: "ca.pem", Cert: "c.pem", Key: "k.pem"}},
 		Clients:  Clients{Count: 2, Process: "separate", Threads: 2},
 		Workload: Workload{Use: "register", Locks: 2, Hold: Range{ms, 2 * ms}, Think: Range{0, ms}, Extend: 500 * ms, Fail: 0.07, Readers: 0.25, Order: "opposite", Deduplicate: true, Resource: "checks-token", Store: "harness"},
 		Run:      Run{Duration: time.Minute, Warmup: 2 * time.Second, Settle: 10 * time.Second, Seed: 18446744073709551615, HasSeed: true, Repeat: 3, Budget: 10 * time.Minute},

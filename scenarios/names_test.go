@@ -33,7 +33,7 @@ func testNames() Names {
 			"liveness":     {Bounds: []string{"recover-within"}},
 			"availability": {Bounds: []string{"min", "during"}},
 		},
-		Clusters:  map[string]ClusterName{"auto": {}, "embedded": {}, "process": {}, "docker": {Keys: []string{"image", "version"}}, "external": {Keys: []string{"endpoints", "allow-faults"}}},
+		Clusters:  map[string]ClusterName{"auto": {}, "embedded": {}, "process": {}, "docker": {Keys: []string{"image", "version"}}, "external": {Keys: append([]string{"endpoints", "allow-faults"}, accessKeys()...)}},
 		Resources: map[string]string{"ignores-token": "", "checks-token": ""},
 		Stores:    map[string]string{"harness": ""},
 		Metrics:   map[string]MetricName{"acquire.p99": {}, "availability": {Share: true}, "throughput": {Rate: true}},

@@ -84,6 +84,18 @@ func (w *writer) lock(l Lock) {
 	w.text(1, "server", l.Server)
 }
 
+func (w *writer) access(a Access) {
+	w.text(1, "user", a.User)
+	w.text(1, "password-env", a.PasswordEnv)
+	w.text(1, "password-file", a.PasswordFile)
+	if a.TLS {
+		w.field(1, "tls", "true")
+	}
+	w.text(1, "tls-ca", a.CA)
+	w.text(1, "tls-cert", a.Cert)
+	w.text(1, "tls-key", a.Key)
+}
+
 func (w *writer) cluster(c Cluster) {
 	w.field(0, "cluster", "")
 	w.field(1, "kind", quote(c.Kind))
@@ -94,6 +106,7 @@ func (w *writer) cluster(c Cluster) {
 	if c.AllowFaults {
 		w.field(1, "allow-faults", "true")
 	}
+	w.access(c.Access)
 	for _, k := range keys(c.Options) {
 		w.field(1, k, quote(c.Options[k]))
 	}

@@ -45,6 +45,7 @@ type Cluster struct {
 	Image       string   // of a container
 	Endpoints   []string // of servers that stand already
 	AllowFaults bool     // on these
+	Access      Access   // to these
 }
 
 // Clients are the users of locks.

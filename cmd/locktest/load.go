@@ -25,7 +25,7 @@ type choice struct {
 func (c *choice) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&c.locks, "lock", nil, "PROVIDER/STRATEGY: run the scenario against this lock (may be repeated)")
-	f.StringVar(&c.on, "on", "", "where the servers run: auto, embedded, process or docker")
+	f.StringVar(&c.on, "on", "", "where the servers run: auto, embedded, process, docker or external")
 	f.StringVar(&c.seed, "seed", "", "seed of everything that is drawn (default: the file's, else drawn and printed)")
 	cmd.RegisterFlagCompletionFunc("lock", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var names []string

@@ -17,6 +17,7 @@ import (
 	"github.com/locktest/locktest/clients"
 	"github.com/locktest/locktest/cluster"
 	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/internal/access"
 	"github.com/locktest/locktest/reports"
 	"github.com/locktest/locktest/runner"
 	"github.com/locktest/locktest/scenarios"
@@ -69,6 +70,8 @@ type app struct {
 	noProgress bool
 	json       bool
 	dir        string
+
+	secrets []access.Redactor
 }
 
 func (a *app) root() *cobra.Command {

@@ -86,6 +86,7 @@ func (a *app) run(ctx context.Context, files []string, f *runFlags) error {
 			return err
 		}
 	}
+	a.keepSecrets(plans)
 	if f.dry {
 		return a.showPlans(plans)
 	}
@@ -237,7 +238,7 @@ func (a *app) file(path string, o *runner.Outcome, r reports.Reporter) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(reports.Safely(r)(f, o), f.Close())
+	return errors.Join(reports.Safely(r)(a.discreet(f), o), f.Close())
 }
 
 // tell prints the result of one run.

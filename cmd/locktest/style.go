@@ -14,7 +14,7 @@ import (
 // style decides how text for w may look.
 func (a *app) style(w io.Writer) reports.Style {
 	s := reports.Style{ASCII: a.ascii || !unicodeLocale(), Color: a.colored(w), Width: 80}
-	if f, ok := w.(*os.File); ok {
+	if f := underlying(w); f != nil {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 			s.Width = width
 		}
@@ -35,8 +35,8 @@ func (a *app) colored(w io.Writer) bool {
 }
 
 func terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	f := underlying(w)
+	return f != nil && term.IsTerminal(int(f.Fd()))
 }
 
 // unicodeLocale is true unless the environment names another encoding: most that name none can show it.

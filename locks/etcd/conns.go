@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/locktest/locktest/locks"
@@ -39,7 +40,8 @@ func (c *conns) do(ctx context.Context, timeout time.Duration, f func(context.Co
 	for range c.target.Addrs {
 		client, e := c.get()
 		if e != nil {
-			return e
+			err = e
+			continue
 		}
 		if err = connected(ctx, client, timeout/time.Duration(len(c.target.Addrs))); err == nil {
 			if err = f(ctx, client); err != nil {
@@ -59,7 +61,8 @@ func (c *conns) get() (*clientv3.Client, error) {
 		return c.client, nil
 	}
 	client, err := dial(c.target, c.target.Addrs[c.at])
-	if err != nil {
+	if err != nil { // this member wasn't entered: the next may be
+		c.at = (c.at + 1) % len(c.target.Addrs)
 		return nil, fmt.Errorf("%w: %w", locks.ErrUnavailable, err)
 	}
 	c.client = client
@@ -89,19 +92,29 @@ func (c *conns) close() error {
 	return client.Close()
 }
 
+// enterLimit is how long a member may take to let a user in, which is asked for as a client is made.
+const enterLimit = time.Second
+
 // dial makes a client of one member. It repeats nothing by itself: a lock decides what may be repeated.
 func dial(t locks.Target, addr string) (*clientv3.Client, error) {
 	d := t.Dial
 	if d == nil {
 		d = new(net.Dialer).DialContext
 	}
+	scheme, secure := "http://", insecure.NewCredentials()
+	if config := t.TLS(addr); config != nil {
+		scheme, secure = "https://", credentials.NewTLS(config)
+	}
 	return clientv3.New(clientv3.Config{
-		Endpoints:       []string{"http://" + addr},
+		Endpoints:       []string{scheme + addr},
+		Username:        t.Access.User,
+		DialTimeout:     enterLimit,
+		Password:        t.Access.Password.Reveal(),
 		MaxUnaryRetries: 1,
 		Logger:          zap.NewNop(),
 		DialOptions: []grpc.DialOption{
 			grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return d(ctx, "tcp", addr) }),
-			grpc.WithTransportCredentials(insecure.NewCredentials()),
+			grpc.WithTransportCredentials(secure),
 			grpc.WithConnectParams(grpc.ConnectParams{
 				Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 500 * time.Millisecond},
 				MinConnectTimeout: time.Second,

@@ -37,6 +37,7 @@ func Service() cluster.Service {
 		Nodes:        1,
 		Options:      map[string][]string{poolerOption: {poolSession, poolTransaction}},
 		Unprivileged: true,
+		LateTLS:      true,
 		Peering:      &cluster.Peering{Ports: []string{cluster.ClientPort}},
 		Program:      program,
 		Leaders:      leaders,

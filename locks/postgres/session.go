@@ -102,6 +102,10 @@ func (c *client) connect(ctx context.Context, addr string, check pgconn.Validate
 	if err != nil {
 		return nil, err
 	}
+	if c.target.Access.User != "" {
+		config.User = c.target.Access.User
+	}
+	config.Password, config.TLSConfig = c.target.Access.Password.Reveal(), c.target.TLS(addr)
 	if c.target.Dial != nil {
 		config.DialFunc = c.target.Dial
 	}

@@ -36,10 +36,7 @@ var errTimeout = errors.New("no answer in time")
 
 // newSession returns once a server has granted it.
 func newSession(ctx context.Context, t locks.Target, ttl time.Duration) (*session, error) {
-	s := &session{ttl: ttl, timeout: ttl, dial: t.Dial, lost: make(chan struct{}), stop: make(chan struct{}), up: make(chan struct{}), news: make(chan struct{}, 1)}
-	if s.dial == nil {
-		s.dial = new(net.Dialer).DialContext
-	}
+	s := &session{ttl: ttl, timeout: ttl, dial: t.Connect, lost: make(chan struct{}), stop: make(chan struct{}), up: make(chan struct{}), news: make(chan struct{}, 1)}
 	servers := &servers{addrs: t.Addrs, stop: s.stop, at: t.Rand.IntN(len(t.Addrs))}
 	conn, events, err := zk.Connect(t.Addrs, ttl, zk.WithDialer(s.connect), zk.WithHostProvider(servers), zk.WithLogger(silent{}), zk.WithLogInfo(false))
 	if err != nil {
@@ -49,11 +46,25 @@ func newSession(ctx context.Context, t locks.Target, ttl time.Duration) (*sessio
 	s.gone.Go(func() { s.watch(events) })
 	select {
 	case <-s.up:
+		if err := s.enter(ctx, t); err != nil {
+			s.end()
+			return nil, fmt.Errorf("no session: %w", err)
+		}
 		return s, nil
 	case <-ctx.Done():
 		s.end()
 		return nil, fmt.Errorf("no session: %w", ctx.Err())
 	}
+}
+
+// enter says who we are, where the servers want to know; the library says it again over each later connection.
+func (s *session) enter(ctx context.Context, t locks.Target) error {
+	if t.Access.User == "" {
+		return nil
+	}
+	return s.do(ctx, s.ttl, func(c *zk.Conn) error {
+		return c.AddAuth("digest", []byte(t.Access.User+":"+t.Access.Password.Reveal()))
+	})
 }
 
 // isLost says whether it has ended; by the clock too, whether or not its goroutine has run since.

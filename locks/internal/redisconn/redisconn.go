@@ -23,13 +23,11 @@ import (
 // The library would repeat a command whose reply was lost, and a repeated SET NX then says "held" about itself; it would
 // also dial again after a pause. Both are off: a lock decides by itself what may be repeated.
 func Open(t locks.Target, addr string, timeout time.Duration) *redis.Client {
-	dial := t.Dial
-	if dial == nil {
-		dial = new(net.Dialer).DialContext
-	}
 	return redis.NewClient(&redis.Options{
 		Addr:                     addr,
-		Dialer:                   dial,
+		Dialer:                   t.Connect,
+		Username:                 t.Access.User,
+		Password:                 t.Access.Password.Reveal(),
 		Protocol:                 2,
 		MaxRetries:               -1,
 		DialerRetries:            1,
@@ -77,7 +75,7 @@ func refused(err error) bool {
 	if !errors.As(err, &reply) {
 		return false
 	}
-	for _, prefix := range []string{"LOADING ", "READONLY ", "MASTERDOWN ", "CLUSTERDOWN ", "NOAUTH ", "NOREPLICAS "} {
+	for _, prefix := range []string{"LOADING ", "READONLY ", "MASTERDOWN ", "CLUSTERDOWN ", "NOAUTH ", "WRONGPASS ", "NOREPLICAS "} {
 		if strings.HasPrefix(reply.Error(), prefix) {
 			return true
 		}
