@@ -84,6 +84,7 @@ func Codes() []scenarios.Code {
 		scenarios.Code{Code: cluster.CodeNoImage, About: "a container's image isn't there, and can't be had"},
 		scenarios.Code{Code: cluster.CodeUnreachable, About: "a server that belongs to somebody else can't be reached"},
 		scenarios.Code{Code: cluster.CodeAccess, About: "a password or a certificate that is named isn't there"},
+		scenarios.Code{Code: CodeNoExec, About: "the scenario runs commands, and --no-exec refuses them"},
 		scenarios.Code{Code: CodeAdapterLine, About: "a client printed a line that is no reply; it is kept and otherwise ignored"},
 		scenarios.Code{Code: CodeAdapter, About: "a client broke the protocol or died outside any fault"},
 		scenarios.Code{Code: CodeHistory, About: "a history can't be read"},
@@ -95,6 +96,7 @@ func Codes() []scenarios.Code {
 // Codes of errors that have no better place.
 const (
 	CodePower        = runner.CodePower
+	CodeNoExec       = "LT110"
 	CodeAdapterLine  = "LT201"
 	CodeAdapter      = "LT202"
 	CodeHistory      = "LT301"

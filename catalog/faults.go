@@ -44,6 +44,14 @@ func processFaults() []fault {
 		}, func(f scenarios.Fault) nemesis.Fault {
 			return nemesis.NewClock(nemesis.ClockSpec{Of: target(f.Args), Clock: f.Args.Clock, Jump: f.Args.Jump, Rate: f.Args.Rate, Freeze: f.Args.Freeze})
 		}},
+		{"exec", scenarios.FaultName{
+			About: "commands of your own bring the fault about and end it: they find LOCKTEST_RUN, LOCKTEST_FAULT (inject, heal), LOCKTEST_TARGETS, LOCKTEST_ADDRS and LOCKTEST_PIDS; --no-exec refuses them",
+			Args:  []string{"of", "inject", "heal", "limit"}, Required: []string{"inject"}, Targets: anyone,
+			TakesFor: true, Example: "{ at: 5s, for: 3s, exec: { of: n1, inject: [sh, -c, kill -STOP $LOCKTEST_PIDS], heal: [sh, -c, kill -CONT $LOCKTEST_PIDS], limit: 10s } }",
+		}, func(f scenarios.Fault) nemesis.Fault {
+			e := f.Args.Exec
+			return nemesis.NewExec(nemesis.ExecSpec{Of: target(f.Args), Inject: e.Inject, Heal: e.Heal, Limit: e.Limit})
+		}},
 		{"failover", scenarios.FaultName{
 			About: "a replica is made the leader: the one that is named, one drawn by chance, or, without a target, whom the service's watchers choose (Sentinels); after for, an old primary that goes on follows it, without for it never hears of it",
 			Args:  []string{"of", "to"}, Targets: []string{scenarios.NamedNode, nemesis.Replica},

@@ -24,6 +24,7 @@ import (
 type ResolveOptions struct {
 	Seed       uint64 // for a scenario without one
 	CrossCheck bool   // let the second engine decide too
+	NoExec     bool   // refuse scenarios that run commands
 	// Self starts this program again as a client or a supervisor; see Main.
 	Self string
 }
@@ -31,6 +32,9 @@ type ResolveOptions struct {
 // Resolve turns a scenario into a plan: names into values, powers checked, the schedule laid out. Nothing is started. Its
 // error is about the environment (*cluster.Error) or about a power that this cluster or these clients don't have.
 func Resolve(s *scenarios.Scenario, source []byte, o ResolveOptions) (*runner.Plan, error) {
+	if err := commands(s, o.NoExec); err != nil {
+		return nil, err
+	}
 	lock, ok := Find(s.Lock.Use)
 	if !ok {
 		return nil, fmt.Errorf("there is no lock %s", s.Lock.Use)
@@ -61,6 +65,22 @@ func Resolve(s *scenarios.Scenario, source []byte, o ResolveOptions) (*runner.Pl
 		return nil, err
 	}
 	return p, powers(p)
+}
+
+// commands refuses those that a scenario brings, where nobody wants to run them.
+func commands(s *scenarios.Scenario, refuse bool) error {
+	if !refuse {
+		return nil
+	}
+	if len(s.Lock.Command) > 0 {
+		return &runner.PowerError{Code: CodeNoExec, File: s.File, Err: fmt.Errorf("lock.command runs %s, and --no-exec refuses every command", s.Lock.Command[0])}
+	}
+	for i, f := range s.Faults {
+		if e := f.Args.Exec; len(e.Inject) > 0 {
+			return &runner.PowerError{Code: CodeNoExec, File: s.File, Fault: history.Fault{Number: i + 1, Line: f.Pos.Line}, Err: fmt.Errorf("it runs %s, and --no-exec refuses every command", e.Inject[0])}
+		}
+	}
+	return nil
 }
 
 // powers makes the cluster, without starting it, and asks each fault whether it can be brought about there.

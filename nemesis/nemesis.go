@@ -42,6 +42,7 @@ type Env struct {
 	Watch   Watch
 	Rand    *rand.Rand
 	TTL     time.Duration
+	Shell   *Shell // for commands of the user's; nil where none can be run
 	// Event is what triggered the fault; nil for one that is timed.
 	Event *Event
 	// Begin is called once by each Inject that finds its targets, just before it touches them. nil: nobody listens.

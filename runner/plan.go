@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -92,6 +93,11 @@ func (p *Plan) clients() []string {
 	return names
 }
 
+// runsCommands says whether the scenario brings some.
+func (p *Plan) runsCommands() bool {
+	return slices.ContainsFunc(p.Scenario.Faults, func(f scenarios.Fault) bool { return len(f.Args.Exec.Inject) > 0 })
+}
+
 func (p *Plan) claims() locks.Claims { return p.Provider.Claims(p.Scenario.Lock.TTL) }
 
 // stallLimit is how late a timer may be before the host counts as stalled.
@@ -104,6 +110,7 @@ func (p *Plan) stallLimit() time.Duration {
 
 // PowerError is a fault that this cluster or these clients can't be harmed by. Nothing has started.
 type PowerError struct {
+	Code  string // empty: CodePower
 	Fault history.Fault
 	File  string
 	Err   error
@@ -123,7 +130,7 @@ const CodePower = "LT105"
 
 // Tell is how the error is told to people.
 func (e *PowerError) Tell() (code, message string, details, fix []string) {
-	return CodePower, e.Error(), nil, nil
+	return cmp.Or(e.Code, CodePower), e.Error(), nil, nil
 }
 
 // CheckPowers asks each fault whether it can be brought about on a cluster that was made but not started; nil: there is none.

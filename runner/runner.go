@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -80,7 +81,7 @@ type run struct {
 
 // execute has every stage in its order. What a stage made is undone when it returns, the last first.
 func (r *run) execute(ctx context.Context) (err error) {
-	if r.plan.Separate || r.plan.Cluster != nil {
+	if r.plan.Separate || r.plan.Cluster != nil || r.plan.runsCommands() {
 		if r.spawner, err = proc.NewSpawner(proc.Options{Supervisor: r.plan.Supervisor, Log: r.log}); err != nil {
 			return err
 		}
@@ -293,6 +294,9 @@ func (r *run) harm(ctx context.Context, began time.Time) error {
 	env := nemesis.Env{Clients: r.fleet, Watch: r.watch, Net: r.network, TTL: r.plan.claims().TTL, Rand: rand.New(rand.NewPCG(s.Seed, 1<<40))}
 	if r.cluster != nil {
 		env.Nodes = r.cluster.Nodes()
+	}
+	if r.spawner != nil {
+		env.Shell = &nemesis.Shell{Spawner: r.spawner, Run: r.store.id, Log: filepath.Join(r.store.path(LogsDir), "exec.log"), Redact: r.plan.Access.Redactor().Text}
 	}
 	warm := time.AfterFunc(time.Until(began.Add(s.Warmup)), func() { r.phase(history.PhaseFaults) })
 	defer warm.Stop()

@@ -8,7 +8,7 @@ import (
 // Arguments lists the keys that the mapping form of a fault can have. FaultName.Args says which of them a kind takes.
 func Arguments() []string {
 	return append([]string{"of", "to", "direction", "mode", "restart", "delay", "jump", "rate", "freeze", "clock", "on"},
-		"bandwidth", "shape", "only", "drop", "hold", "reset", "match", "nth", "by")
+		"bandwidth", "shape", "only", "drop", "hold", "reset", "match", "nth", "by", "inject", "heal", "limit")
 }
 
 // args reads what stands behind a kind: a target, a list of them, sides, or a mapping with further keys.
@@ -139,6 +139,7 @@ func (r *reader) args(known FaultName, a Args) Args {
 		a.Only = r.text("only")
 	}
 	a.Message = r.message(takes)
+	a.Exec = r.exec(takes)
 	return a
 }
 

@@ -62,7 +62,7 @@ func periods() []string  { return []string{"calm", "faults", "all"} }
 func Fields() []Field {
 	all := fields()
 	at := slices.IndexFunc(all, func(f Field) bool { return f.Path == "expect" })
-	return slices.Insert(all, at, messageFields()...)
+	return slices.Insert(all, at, append(messageFields(), execFields()...)...)
 }
 
 func fields() []Field {

@@ -158,6 +158,8 @@ func wholeScenario() *Scenario {
 			{Trigger: Trigger{At: span(15*time.Second, 15*time.Second)}, Kind: "message", Args: Args{Of: "c1", Message: Message{Deed: "reset", What: "push"}}},
 			{Trigger: Trigger{At: span(14*time.Second, 14*time.Second)}, For: Range{time.Second, time.Second}, Kind: "partition", Args: Args{Of: "all", Shape: "ring", Direction: "both", Mode: "hold"}},
 			{Trigger: Trigger{At: span(14*time.Second, 14*time.Second)}, For: Range{time.Second, time.Second}, Kind: "pause", Args: Args{Of: "holder", Only: "renewal"}},
+			{Trigger: Trigger{At: span(15*time.Second, 15*time.Second)}, For: Range{time.Second, time.Second}, Kind: "exec", Args: Args{Of: "n1", Exec: Exec{Inject: []string{"tc", "qdisc", "add"}, Heal: []string{"tc"}, Limit: 5 * time.Second}}},
+			{Trigger: Trigger{At: span(16*time.Second, 16*time.Second)}, Kind: "exec", Args: Args{Exec: Exec{Inject: []string{"true"}, Limit: 30 * time.Second}}},
 		},
 		Expect: map[string]Expectation{
 			"mutual-exclusion/stale-holder": {Verdict: "any"},

@@ -23,6 +23,7 @@ func testNames() Names {
 			"cancel":    {Args: []string{"of"}, Required: []string{"of"}, Targets: []string{"c1", "holder", "waiter", "clients"}, Process: true, Shared: true},
 			"reset":     {Args: []string{"of"}, Required: []string{"of"}, Targets: []string{"n1", "nodes", "c1", "holder", "clients"}, Network: true, TakesFor: true},
 			"random":    {Args: []string{"of", "on"}, Required: []string{"of"}, Kinds: true, NeedsFor: true},
+			"exec":      {Args: []string{"of", "inject", "heal", "limit"}, Required: []string{"inject"}, Targets: Targets(), TakesFor: true},
 			"flush":     {Args: []string{"of"}, Targets: []string{"n1", "all"}},
 			"failover":  {Args: []string{"of", "to"}, Targets: []string{"n1", "replica"}, Process: true, TakesFor: true},
 		},

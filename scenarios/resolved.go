@@ -238,6 +238,7 @@ func (w *writer) args(a Args) {
 	w.text(3, "shape", a.Shape)
 	w.text(3, "only", a.Only)
 	w.message(a.Message)
+	w.exec(a.Exec)
 	if a.Bandwidth != 0 {
 		w.field(3, "bandwidth", formatBandwidth(a.Bandwidth))
 	}

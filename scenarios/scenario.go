@@ -125,6 +125,7 @@ type Args struct {
 	Bandwidth int64         // of a link, bytes a second
 	Shape     string        // of a partition: ring
 	Message   Message       // of a message fault
+	Exec      Exec          // of exec
 	Clock     string        // wall, monotonic
 	Kinds     []string      // of a random fault
 	On        string        // of a random fault: clients, nodes

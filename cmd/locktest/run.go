@@ -30,6 +30,7 @@ type runFlags struct {
 	dir        string
 	dry        bool
 	crossCheck string
+	noExec     bool
 	timeout    time.Duration
 }
 
@@ -61,6 +62,7 @@ Exit status: 0 all as expected, 1 a safety property is violated, 2 inconclusive,
 	cmd.Flags().StringVar(&f.dir, "run-dir", "runs", "folder of the runs' folders")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show what would be run, start nothing")
 	cmd.Flags().StringVar(&f.crossCheck, "cross-check", "on", "off: leave the second engine out")
+	cmd.Flags().BoolVar(&f.noExec, "no-exec", false, "refuse scenarios that run commands of their own")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "end the whole command after this time; what was recorded is judged")
 	return cmd
 }
@@ -82,7 +84,7 @@ func (a *app) run(ctx context.Context, files []string, f *runFlags) error {
 	for i, l := range all {
 		repeats[i] = l.scenario.Run
 		l.scenario.Run.Repeat, l.scenario.Run.Budget = 1, 0 // of the command: each run's own file says once
-		if plans[i], err = catalog.Resolve(l.scenario, l.source, catalog.ResolveOptions{Seed: drawSeed(), CrossCheck: f.crossCheck == "on", Self: catalog.Self()}); err != nil {
+		if plans[i], err = catalog.Resolve(l.scenario, l.source, catalog.ResolveOptions{Seed: drawSeed(), CrossCheck: f.crossCheck == "on", NoExec: f.noExec, Self: catalog.Self()}); err != nil {
 			return err
 		}
 	}
@@ -139,7 +141,7 @@ func (a *app) repeat(ctx context.Context, l loaded, plan *runner.Plan, r scenari
 			next := *plan.Scenario
 			next.Run.Seed = first + uint64(i)
 			var err error
-			if plan, err = catalog.Resolve(&next, l.source, catalog.ResolveOptions{CrossCheck: f.crossCheck == "on", Self: catalog.Self()}); err != nil {
+			if plan, err = catalog.Resolve(&next, l.source, catalog.ResolveOptions{CrossCheck: f.crossCheck == "on", NoExec: f.noExec, Self: catalog.Self()}); err != nil {
 				return append(outcomes, &runner.Outcome{Scenario: &next, Err: err})
 			}
 		}
