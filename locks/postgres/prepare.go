@@ -26,7 +26,7 @@ func prepare(ctx context.Context, c cluster.NodeConfig) error {
 	if primary := findPrimary(ctx, c); primary != "" {
 		return clone(ctx, c, primary)
 	}
-	if c.Index == first(c) {
+	if c.Index == first(c) || len(c.Peers) == 0 { // without peers each is on its own
 		return create(ctx, c)
 	}
 	primary, err := awaitPrimary(ctx, c)
