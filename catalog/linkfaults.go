@@ -11,6 +11,11 @@ import (
 func linkFaults() []fault {
 	_, nodeWords, anyone := aims()
 	return []fault{
+		{"black-hole", scenarios.FaultName{
+			About: "all packets of the target's links vanish below TCP, so that keep-alives and time-outs find it gone, and new connections time out (Linux, root, iptables; servers as processes)",
+			Args:  []string{"of"}, Required: []string{"of"}, Targets: anyone,
+			Network: true, NeedsFor: true, Example: "{ on: acquired, limit: 2, for: 6s, black-hole: holder }",
+		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewBlackHole(target(f.Args)) }},
 		{"connection-kill", scenarios.FaultName{
 			About: "the server ends connections: Redis by CLIENT KILL, PostgreSQL by pg_terminate_backend, with all locks of the session; those of a client, or all that clients have with a node",
 			Args:  []string{"of"}, Required: []string{"of"}, Targets: anyone,

@@ -15,6 +15,21 @@ type Network interface {
 	Close() error
 }
 
+// Flow is how a link is carried: by connections to where its one end dials the other, and by one onward for each.
+type Flow struct {
+	Listen string      // HOST:PORT
+	Onward [][2]string // source and destination
+}
+
+// FlowNetwork is a Network that tells how it carries links.
+type FlowNetwork interface {
+	// Flows are those of both directions, whichever is given, at this moment.
+	Flows(links ...Link) []Flow
+}
+
+// Local is a Node that is reached by loopback addresses alone.
+type Local interface{ OnLoopback() bool }
+
 // Link is one direction, whoever dialed: what From sends to To.
 type Link struct{ From, To string }
 

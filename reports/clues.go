@@ -146,7 +146,8 @@ func (c *clues) letThrough(r, first, second step) *fault {
 	for n := range c.faults {
 		f := &c.faults[n]
 		aimed := slices.Contains(f.targets, r.call.Client)
-		holds := f.kind == "partition" && aimed || (f.kind == "partition" || f.kind == "pause") && slices.ContainsFunc(f.targets, func(t string) bool { return slices.Contains(c.nodes, t) })
+		link := f.kind == "partition" || f.kind == "black-hole" || f.kind == "message"
+		holds := link && aimed || (link || f.kind == "pause") && slices.ContainsFunc(f.targets, func(t string) bool { return slices.Contains(c.nodes, t) })
 		if holds && f.to != never && f.to > r.call.Time && f.from < f.to &&
 			f.to >= first.end.Time-slack && f.to <= second.end.Time+slack && (r.end == nil || r.end.Type != history.OK || f.to <= r.end.Time+slack) {
 			return f

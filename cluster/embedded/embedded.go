@@ -192,6 +192,9 @@ func (n *node) Kind() string { return "embedded" }
 // Protocol is the service's.
 func (n *node) Protocol() string { return n.cluster.o.Service.Protocol }
 
+// OnLoopback is true: servers listen at loopback addresses, and so do links.
+func (n *node) OnLoopback() bool { return true }
+
 // Pause keeps the server from answering.
 func (n *node) Pause(context.Context) error {
 	n.mu.Lock()

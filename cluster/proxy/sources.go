@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"github.com/locktest/locktest/cluster"
 	"github.com/locktest/locktest/internal/wire"
 )
 
@@ -17,21 +18,21 @@ func (n *Network) Sources(client, node string) []string {
 	defer p.mu.Unlock()
 	var out []string
 	for s := range p.sessions {
-		if addr := s.source(); addr != "" {
-			out = append(out, addr)
+		if source, _ := s.onward(); source != "" {
+			out = append(out, source)
 		}
 	}
 	return out
 }
 
-// source is where the node sees the session come from; empty before it was dialed.
-func (s *session) source() string {
+// onward is where the node sees the session come from, and where it takes it; empty before it was dialed.
+func (s *session) onward() (source, dest string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.node == nil || s.over {
-		return ""
+		return "", ""
 	}
-	return s.node.LocalAddr().String()
+	return s.node.LocalAddr().String(), s.node.RemoteAddr().String()
 }
 
 // Sessions implements cluster.MessageNetwork. They are known where Options.Messages is set.
@@ -69,4 +70,31 @@ func (p *pair) remember(s *session) {
 	if extra := len(p.left) - leftSessions; extra > 0 {
 		p.left = p.left[extra:]
 	}
+}
+
+// Flows implements cluster.FlowNetwork.
+func (n *Network) Flows(links ...cluster.Link) []cluster.Flow {
+	var out []cluster.Flow
+	seen := map[*pair]bool{}
+	for _, l := range links {
+		for _, a := range n.lanes(l) {
+			if !seen[a.pair] {
+				seen[a.pair] = true
+				out = append(out, a.pair.flow())
+			}
+		}
+	}
+	return out
+}
+
+func (p *pair) flow() cluster.Flow {
+	f := cluster.Flow{Listen: p.addr}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for s := range p.sessions {
+		if source, dest := s.onward(); source != "" {
+			f.Onward = append(f.Onward, [2]string{source, dest})
+		}
+	}
+	return f
 }

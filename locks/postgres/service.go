@@ -24,6 +24,15 @@ const (
 	poolTransaction = "transaction"
 )
 
+// keepaliveOption is how soon the server finds out that a client's machine is gone.
+const keepaliveOption = "keepalives"
+
+// The values of keepaliveOption.
+const (
+	keepaliveSystem = "system" // as the system does: after two hours
+	keepaliveFast   = "fast"   // after some four seconds: three probes a second apart, or as long without an acknowledgement
+)
+
 // Service is PostgreSQL, 15 or later, as processes: a primary, and streaming replicas where there are more nodes. It keeps its
 // data over a crash: what it had written is with the operating system, so that it needs no fsync to survive anything that
 // can be done to it here.
@@ -35,7 +44,7 @@ func Service() cluster.Service {
 		Places:       []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin"},
 		Hint:         []string{"apt install postgresql", "brew install postgresql@17"},
 		Nodes:        1,
-		Options:      map[string][]string{poolerOption: {poolSession, poolTransaction}},
+		Options:      map[string][]string{poolerOption: {poolSession, poolTransaction}, keepaliveOption: {keepaliveSystem, keepaliveFast}},
 		Unprivileged: true,
 		LateTLS:      true,
 		Peering:      &cluster.Peering{Ports: []string{cluster.ClientPort}},
@@ -74,23 +83,28 @@ func command(c cluster.NodeConfig) (argv, env []string) {
 		return []string{poolerFile(c.Dir)}, nil
 	}
 	argv = []string{"-D", dataDir(c.Dir), "-h", c.Host, "-p", strconv.Itoa(c.Port)}
-	return append(append(argv, "-c", "unix_socket_directories="), settings()...), []string{"LC_ALL=C", "TZ=UTC"} // TCP alone: that goes through links that can fail
+	return append(append(argv, "-c", "unix_socket_directories="), settings(c)...), []string{"LC_ALL=C", "TZ=UTC"} // TCP alone: that goes through links that can fail
 }
 
 // containerCommand leaves folders, and the socket by which the image's own script prepares the server, to the image.
 func containerCommand(c cluster.NodeConfig) (argv, env []string) {
-	return append([]string{"postgres", "-h", c.Host, "-p", strconv.Itoa(c.Port)}, settings()...),
+	return append([]string{"postgres", "-h", c.Host, "-p", strconv.Itoa(c.Port)}, settings(c)...),
 		[]string{"POSTGRES_HOST_AUTH_METHOD=trust", "POSTGRES_INITDB_ARGS=--no-locale --encoding=UTF8 --no-sync"}
 }
 
 // settings hold wherever it runs.
-func settings() []string {
-	var argv []string
-	for _, setting := range []string{
+func settings(c cluster.NodeConfig) []string {
+	all := []string{
 		"shared_buffers=16MB", "dynamic_shared_memory_type=mmap",
 		"fsync=off", "full_page_writes=off", // only for crashes of the machine
 		"max_connections=200", "logging_collector=off", "autovacuum=off", "wal_level=replica",
-	} {
+	}
+	if c.Options[keepaliveOption] == keepaliveFast {
+		all = append(all, "tcp_keepalives_idle=1", "tcp_keepalives_interval=1", "tcp_keepalives_count=3",
+			"tcp_user_timeout=4000") // no probe is sent as long as something that was sent isn't acknowledged
+	}
+	var argv []string
+	for _, setting := range all {
 		argv = append(argv, "-c", setting)
 	}
 	return argv
