@@ -166,6 +166,10 @@ func TestCheckSaysWhatIsLacking(t *testing.T) {
 		{"no power to throttle", external, NewThrottle(of("n1"), 0.5), "throttle: node n1 (external) can't be paused"},
 		{"reset in memory", memory, NewReset(of(Holder)), "reset: there are no links"},
 		{"cancel of a node", w.env(), NewCancel(of("n1")), "cancel: n1 is a node"},
+		{"failover without leaders", external, NewFailover(of("n1"), false), "failover: leader: these nodes (external) can't be asked"},
+		{"failover in memory", memory, NewFailover(Target{}, false), "failover: leader: there are no nodes"},
+		{"stall of a client", w.env(), NewStall(of("c1")), "stall: c1 is no node"},
+		{"stall without a disk", external, NewStall(of("n1")), "stall: node n1 (external) has no disk"},
 		{"no clock", w.env(), NewClock(ClockSpec{Of: of("n1")}), "clock: "},
 		{"restart", w.env(), NewKill(KillSpec{Of: of("n1"), Restart: "tomorrow"}), `restart is "tomorrow"`},
 	}
