@@ -276,3 +276,31 @@ func TestRatesCompose(t *testing.T) {
 	check(t, c.Get(b.ctx, "big").Err())
 	check(t, wide.Heal(b.ctx))
 }
+
+// In a ring each client reaches a majority of the servers, and all of them once it has healed.
+func TestRingOfRealServers(t *testing.T) {
+	b := newServers(t, redis.Service(), 3)
+	reaches := func(client string) (answered int) {
+		for _, node := range []string{"n1", "n2", "n3"} {
+			c := goredis.NewClient(&goredis.Options{Addr: b.net.Addr(client, node), MaxRetries: -1, ReadTimeout: quiet, DialerRetries: 1, DisableIdentity: true, Protocol: 2})
+			if c.Ping(b.ctx).Err() == nil {
+				answered++
+			}
+			c.Close()
+		}
+		return answered
+	}
+	i := b.inject(nemesis.NewPartition(nemesis.PartitionSpec{Of: target(nemesis.All), Shape: nemesis.Ring}))
+	for _, client := range []string{"c1", "c2"} {
+		b.eventually(client+" reaches two of three", func() bool { return reaches(client) == 2 })
+	}
+	ctx, cancel := context.WithCancel(b.ctx)
+	cancel()
+	i.Heal(ctx)
+	for range 2 {
+		check(t, i.Heal(b.ctx))
+	}
+	for _, client := range []string{"c1", "c2"} {
+		b.eventually(client+" reaches all", func() bool { return reaches(client) == 3 })
+	}
+}

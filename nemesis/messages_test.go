@@ -3,6 +3,7 @@ package nemesis_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -168,6 +169,30 @@ func TestMessagesToRedis(t *testing.T) {
 			}
 		})
 	}
+	t.Run("where no rule is met nothing is changed", func(t *testing.T) {
+		b := newRedis(t)
+		c := b.client("c1", "n1")
+		i := b.inject(messages("c1", wire.Hold, wire.Reply, "FLUSHALL", 1))
+		p, want := c.Pipeline(), map[string]string{}
+		for n := range 2000 {
+			key := fmt.Sprint("k", n)
+			want[key] = strings.Repeat(key, n%50)
+			p.Set(b.ctx, key, want[key], 0)
+		}
+		_, err := p.Exec(b.ctx)
+		check(t, err)
+		for key, value := range want {
+			if got := c.Get(b.ctx, key).Val(); got != value {
+				t.Fatalf("%s is %q, was set to %q", key, got, value)
+			}
+		}
+		big := strings.Repeat("0123456789abcdef", 200_000) // more than is kept of a message
+		check(t, c.Set(b.ctx, "big", big, 0).Err())
+		if got := c.Get(b.ctx, "big").Val(); got != big {
+			t.Errorf("a value of %d bytes came back with %d", len(big), len(got))
+		}
+		check(t, i.Heal(b.ctx))
+	})
 	t.Run("nothing comes: the fault did not apply", func(t *testing.T) {
 		b := newRedis(t)
 		i := b.inject(messages("c1", wire.Drop, wire.Reply, "SET", 1))
