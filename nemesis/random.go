@@ -69,7 +69,24 @@ func (r *Random) Inject(ctx context.Context, env Env) (Injection, error) {
 		return Injection{}, fmt.Errorf("random: %w: all %s are dead", ErrNoTarget, r.on)
 	}
 	m := r.makers[env.Rand.IntN(len(r.makers))]
-	return m.New(Target{List: sample(env, names, 1)}).Inject(ctx, env)
+	i, err := m.New(Target{List: sample(env, names, 1)}).Inject(ctx, env)
+	return forgiving(i), err
+}
+
+// forgiving takes what was drawn as it comes: that there was nothing to do it to is a part of the chance.
+func forgiving(i Injection) Injection {
+	result := i.Result
+	if result == nil {
+		return i
+	}
+	i.Result = func() (string, error) {
+		text, err := result()
+		if errors.Is(err, ErrNoTarget) {
+			return i.Text + ", and there was nothing to do it to", nil
+		}
+		return text, err
+	}
+	return i
 }
 
 func (r *Random) names(env Env) []string {

@@ -368,3 +368,20 @@ func TestResultIsRecordedAtTheEnd(t *testing.T) {
 		})
 	}
 }
+
+// What chance had drawn and found nothing to be done to doesn't count as missed.
+func TestRandomForgivesWhatCameToNothing(t *testing.T) {
+	for name, err := range map[string]error{"nothing": ErrNoTarget, "another error": errBroken} {
+		t.Run(name, func(t *testing.T) {
+			f := NewRandom(Nodes, []Maker{{"pause", func(of Target) Fault { return late{NewPause(of), "", err} }}})
+			i, e := f.Inject(context.Background(), newWorld().env())
+			if e != nil {
+				t.Fatal(e)
+			}
+			text, got := i.Result()
+			if forgiven := got == nil && strings.Contains(text, "nothing to do it to"); forgiven != errors.Is(err, ErrNoTarget) {
+				t.Errorf("result %q, %v", text, got)
+			}
+		})
+	}
+}
