@@ -185,7 +185,7 @@ func (env Env) describe(names []string, what string) []string {
 
 // output makes a file of the command's own: what it prints is looked through before it is kept.
 func (s *Shell) output() (string, error) {
-	f, err := os.CreateTemp("", proc.TempPrefix+"exec-")
+	f, err := os.CreateTemp("", proc.TempName())
 	if err != nil {
 		return "", err
 	}

@@ -42,7 +42,7 @@ func (n *node) create(ctx context.Context) (testcontainers.Container, error) {
 	port := n.port()
 	req := testcontainers.ContainerRequest{
 		Image: n.cluster.image, Cmd: argv, Env: map[string]string{}, ExposedPorts: []string{port.String()},
-		Labels: map[string]string{LabelHarness: proc.OwnIdent(), LabelRun: n.cluster.o.Run, LabelNode: n.name},
+		Labels: map[string]string{LabelHarness: proc.OwnIdent(), LabelMachine: proc.Machine(), LabelRun: n.cluster.o.Run, LabelNode: n.name},
 		HostConfigModifier: func(h *container.HostConfig) {
 			h.PortBindings = network.PortMap{port: {{HostIP: netip.MustParseAddr(host)}}}
 		},

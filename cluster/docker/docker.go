@@ -28,6 +28,7 @@ import (
 // Labels of every container.
 const (
 	LabelHarness = "locktest.harness" // proc.Ident of the harness
+	LabelMachine = "locktest.machine" // proc.Machine of that
 	LabelRun     = "locktest.run"     // the run's id
 	LabelNode    = "locktest.node"    // n1
 )
@@ -147,7 +148,7 @@ func (c *Cluster) prepare(ctx context.Context) error {
 	logs := c.o.LogDir
 	if logs == "" {
 		var err error
-		if c.logs, err = os.MkdirTemp("", proc.TempPrefix); err != nil {
+		if c.logs, err = os.MkdirTemp("", proc.TempName()); err != nil {
 			return err
 		}
 		logs = c.logs

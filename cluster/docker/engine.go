@@ -166,7 +166,7 @@ func (e endpoint) local() error {
 }
 
 func noEngine(e endpoint, err error) error {
-	fix := []string{"start it, or name another one by DOCKER_HOST", "--on process runs the servers without containers"}
+	fix := []string{"systemctl start docker, or dockerd by hand", "DOCKER_HOST=unix:///PATH names another one", "--on process runs the servers without containers"}
 	if runtime.GOOS == "linux" && !exists("/usr/sbin/dockerd") && !exists("/usr/bin/dockerd") {
 		fix = append([]string{"apt install docker.io"}, fix...)
 	}

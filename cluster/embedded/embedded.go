@@ -15,6 +15,7 @@ import (
 
 	"github.com/locktest/locktest/cluster"
 	"github.com/locktest/locktest/internal/ports"
+	"github.com/locktest/locktest/internal/proc"
 )
 
 const host = "127.0.0.1"
@@ -124,7 +125,7 @@ func (c *Cluster) prepare(ctx context.Context) error {
 	if c.ports, err = ports.New(host); err != nil {
 		return err
 	}
-	c.dir, err = os.MkdirTemp("", "locktest-embedded-")
+	c.dir, err = os.MkdirTemp("", proc.TempName())
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/internal/proc"
 )
 
 // withHosts wraps a command so that it sees a table of host names of its own: in a mount namespace, where the file hosts lies
@@ -40,7 +41,7 @@ func namesWork(service string, root bool) error {
 	if runtime.GOOS != "linux" {
 		return refuse(nil, "this is "+runtime.GOOS+", which has no mount namespaces")
 	}
-	dir, err := os.MkdirTemp("", "locktest-names-")
+	dir, err := os.MkdirTemp("", proc.TempName())
 	if err != nil {
 		return err
 	}

@@ -272,7 +272,7 @@ func (c *Cluster) prepare(ctx context.Context) error {
 	}
 	c.made = true
 	var err error
-	if c.dir, err = os.MkdirTemp("", proc.TempPrefix); err != nil {
+	if c.dir, err = os.MkdirTemp("", proc.TempName()); err != nil {
 		return err
 	}
 	if err := c.o.Spawner.RemoveLater(c.dir); err != nil {

@@ -1,4 +1,4 @@
-//go:build docker
+//go:build docker && linux
 
 package main
 
@@ -7,9 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/moby/moby/client"
@@ -128,5 +131,63 @@ func TestDockerRefusals(t *testing.T) {
 				t.Errorf("status %d, want %s with %q\n%s", c.r.status, c.code, c.words, c.r.stdout)
 			}
 		})
+	}
+}
+
+// Containers of a harness that was killed with its supervisor are removed, a paused one too; those of a run that lives stay.
+func TestDockerDoctorCleans(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	image := dockertest.Redis(t)
+	on := []string{"run", longRun(t), "--on", "docker", "--set", "cluster.image=" + image} // its fault is a pause of n1
+	doomed, _ := start(t, t.TempDir(), "fault 1 begins", on...)
+	living, _ := start(t, t.TempDir(), "fault 1 begins", on...)
+	for _, p := range family(t, doomed.Process.Pid) {
+		if strings.Contains(p.command, "__supervise") {
+			pid, _ := strconv.Atoi(p.pid)
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := doomed.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	doomed.Wait()
+	if left := containersLeft(t); len(left) != 2 {
+		t.Fatalf("containers: %v; nothing is tested", left)
+	}
+	r := locktest(t, "doctor", "--clean")
+	if r.status != 0 || strings.Count(r.stdout, "removed container ") != 1 {
+		t.Errorf("status %d\n%s\n%s", r.status, r.stdout, r.stderr)
+	}
+	if left := containersLeft(t); len(left) != 1 {
+		t.Errorf("containers: %v, want the living run's", left)
+	}
+	if r := locktest(t, "doctor", "--need", "redis/docker"); r.status != 0 {
+		t.Errorf("status %d\n%s", r.status, r.stdout)
+	}
+	if err := living.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	living.Wait()
+	if left := containersLeft(t); len(left) != 0 {
+		t.Errorf("a run that ended left %v", left)
+	}
+}
+
+// Where the reaper is wanted and its image can't be had, the error says how to do without.
+func TestDockerReaperWithoutAnImage(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "run", scenario(t, onRedis), "--on", "docker", "--set", "cluster.image="+dockertest.Redis(t), "--run-dir", t.TempDir())
+	cmd.Env = append(os.Environ(), mainArg+"=1", "TESTCONTAINERS_RYUK_DISABLED=false", "TESTCONTAINERS_HUB_IMAGE_NAME_PREFIX=127.0.0.1:9/nobody")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "LT107") || !strings.Contains(string(out), "TESTCONTAINERS_RYUK_DISABLED=true") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if left := containersLeft(t); len(left) != 0 {
+		t.Errorf("containers are left: %v", left)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,6 +128,23 @@ func Mounted(dir string) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// Under are the folders below dir on which disks are mounted, the deepest first.
+func Under(dir string) ([]string, error) {
+	table, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for line := range strings.Lines(string(table)) {
+		if f := strings.Fields(line); len(f) > 2 && strings.HasPrefix(f[1], strings.TrimRight(dir, "/")+"/") && f[2] == "ext4" {
+			out = append(out, f[1])
+		}
+	}
+	slices.Sort(out)
+	slices.Reverse(out)
+	return out, nil
 }
 
 // busyLimit is how long a disk may be in use after the last process that did is gone.

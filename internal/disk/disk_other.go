@@ -24,5 +24,8 @@ func Thaw(string) error { return errUnsupported }
 // Mounted is always false.
 func Mounted(string) (bool, error) { return false, nil }
 
+// Under is always empty.
+func Under(string) ([]string, error) { return nil, nil }
+
 // Remove has nothing to do.
 func Remove(string) error { return nil }

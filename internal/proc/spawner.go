@@ -33,12 +33,13 @@ type Options struct {
 
 // Spawner starts processes. All of them die with it, and with this process.
 type Spawner struct {
-	log   *slog.Logger
-	mark  string // in the environment of everything started
-	super *supervisor
-	jobs  chan func()
-	end   chan struct{}
-	gone  sync.WaitGroup
+	log     *slog.Logger
+	mark    string // in the environment of everything started
+	harness string // the Ident of this process
+	super   *supervisor
+	jobs    chan func()
+	end     chan struct{}
+	gone    sync.WaitGroup
 
 	mu     sync.Mutex
 	closed bool
@@ -59,11 +60,12 @@ func NewSpawner(o Options) (*Spawner, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Spawner{
-		log:   o.Log,
-		mark:  fmt.Sprintf("%s=%d-%d", markName, os.Getpid(), monotime.Now()),
-		jobs:  make(chan func()),
-		end:   make(chan struct{}),
-		alive: map[*Process]struct{}{},
+		log:     o.Log,
+		mark:    fmt.Sprintf("%s=%d-%d", markName, os.Getpid(), monotime.Now()),
+		harness: OwnIdent(),
+		jobs:    make(chan func()),
+		end:     make(chan struct{}),
+		alive:   map[*Process]struct{}{},
 	}
 	if o.Supervisor.Path != "" {
 		sv, err := startSupervisor(o.Supervisor, s.mark)
@@ -170,7 +172,7 @@ func (s *Spawner) forkAlways() {
 func (s *Spawner) start(c Command) (*Process, error) {
 	p := &Process{log: c.Log, done: make(chan struct{})}
 	p.cmd = exec.Command(c.Path, c.Args...)
-	p.cmd.Env = append(append(os.Environ(), c.Env...), s.mark)
+	p.cmd.Env = append(append(os.Environ(), c.Env...), s.mark, harnessName+"="+s.harness)
 	p.cmd.Dir = c.Dir
 	p.cmd.SysProcAttr = childAttr()
 	runAs(p.cmd.SysProcAttr, c.User)

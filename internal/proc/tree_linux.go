@@ -142,3 +142,40 @@ func marked(pid int, mark string) bool {
 	}
 	return false
 }
+
+// variable is the value of a variable in the environment that pid was started with; empty where it has none, or can't be asked.
+func variable(pid int, name string) string {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		return ""
+	}
+	for _, v := range bytes.Split(b, []byte{0}) {
+		if value, ok := strings.CutPrefix(string(v), name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// folderOf is where pid works; empty where that can't be asked.
+func folderOf(pid int) string {
+	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(dir, " (deleted)")
+}
+
+func commandOf(pid int) string {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return strings.TrimSpace(string(bytes.ReplaceAll(b, []byte{0}, []byte{' '})))
+}
+
+func machine() string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	space, err2 := os.Readlink("/proc/self/ns/pid")
+	if err != nil || err2 != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(boot)) + "/" + space
+}

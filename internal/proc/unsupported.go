@@ -2,7 +2,10 @@
 
 package proc
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 const (
 	supported = false
@@ -28,3 +31,16 @@ func treeListens(identity, int) (listens, known bool) { return false, false }
 func Owner(int) string { return "" }
 
 func stopThreads(int) error { return ErrUnsupported }
+
+// Neither environments nor folders of other processes are read here.
+func variable(int, string) string { return "" }
+func folderOf(int) string         { return "" }
+func commandOf(int) string        { return "" }
+
+func machine() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return name
+}
