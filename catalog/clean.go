@@ -8,6 +8,7 @@ import (
 
 	"github.com/locktest/locktest/cluster"
 	"github.com/locktest/locktest/cluster/docker"
+	"github.com/locktest/locktest/internal/blackhole"
 	"github.com/locktest/locktest/internal/disk"
 	"github.com/locktest/locktest/internal/proc"
 )
@@ -34,6 +35,13 @@ func Clean(ctx context.Context) (removed []string, err error) {
 			}
 		}
 		removed = append(removed, l.String())
+	}
+	if blackhole.Supported() == nil { // else there can be none
+		chains, err := blackhole.Clean(ctx)
+		errs = append(errs, err)
+		for _, c := range chains {
+			removed = append(removed, "black hole "+c)
+		}
 	}
 	containers, err := cleanContainers(ctx)
 	return append(removed, containers...), errors.Join(append(errs, err)...)

@@ -11,6 +11,7 @@ import (
 	"github.com/locktest/locktest/cluster"
 	"github.com/locktest/locktest/cluster/docker"
 	"github.com/locktest/locktest/cluster/process"
+	"github.com/locktest/locktest/internal/blackhole"
 	"github.com/locktest/locktest/internal/disk"
 	"github.com/locktest/locktest/internal/vclock"
 	"github.com/locktest/locktest/locks/postgres"
@@ -71,6 +72,7 @@ func faultNeeds() []Finding {
 		names = fmt.Errorf("not tried, since %w", names)
 	}
 	return []Finding{
+		finding("fault/black-hole", "packets can be dropped", mend(blackhole.Supported(), "run as root, with iptables: apt install iptables; sudo locktest run ...")),
 		finding("fault/clock", "clocks of single processes can be set", mend(vclock.Supported(), "run on linux/amd64")),
 		finding("fault/stall", "disks of single nodes can be frozen", mend(disk.Supported(), "run as root, with loop devices: sudo locktest run ...")),
 		finding("names", "nodes can have host names of their own: Redis with Sentinels, etcd with several members", names),

@@ -240,7 +240,7 @@ func secretsIn(t *testing.T, value, dir string, texts ...string) (found []string
 	return found
 }
 
-const foreignHead = "version: 1\nname: external\nclients: { count: 3 }\nworkload: { use: counter, hold: 5ms..30ms, wait: 500ms }\nrun: { duration: 5s, warmup: 200ms, settle: 2s, seed: 3 }\nevidence: { min-acquires: 20 }\n" +
+const foreignHead = "version: 1\nname: external\nclients: { count: 3 }\nworkload: { use: counter, hold: 5ms..30ms, wait: 500ms }\nrun: { duration: 4s, warmup: 200ms, settle: 1200ms, seed: 3 }\nevidence: { min-acquires: 20 }\n" +
 	"faults: [{ at: 500ms, for: 300ms, partition: holder }, { at: 1500ms, reset: c1 }, { at: 2200ms, for: 300ms, pause: holder }]\n"
 
 func foreignScenario(t *testing.T, text string) string {
@@ -304,6 +304,7 @@ func TestExternalErrorsAreDiscreet(t *testing.T) {
 	} {
 		for _, args := range [][]string{{"--json"}, {"--set", "clients.process=shared", "--verbose"}} {
 			t.Run(name+" "+args[0], func(t *testing.T) {
+				t.Parallel() // they mostly wait for each other's time-outs
 				dir := t.TempDir()
 				r := locktest(t, append([]string{"run", scenario(t, text), "--run-dir", dir, "--set", "clients.count=1"}, args...)...)
 				if r.status == 0 {
