@@ -54,6 +54,7 @@ type client struct {
 	mistake *mistake
 	target  locks.Target
 	nodes   []*redis.Client
+	mu      sync.Mutex // of target.Rand
 }
 
 func (c *client) Close() error {
@@ -68,7 +69,7 @@ func (c *client) Close() error {
 func (c *client) Acquire(ctx context.Context, r locks.Request) (locks.Lock, error) {
 	deadline := time.Now().Add(r.Wait)
 	for {
-		g := &grant{client: c, key: "lock:{" + r.Name + "}", ttl: r.TTL, owner: c.owner()}
+		g := c.new(r)
 		err := c.mistake.grant(ctx, c, g)
 		if err == nil {
 			return g, nil
@@ -76,26 +77,44 @@ func (c *client) Acquire(ctx context.Context, r locks.Request) (locks.Lock, erro
 		if !errors.Is(err, locks.ErrHeld) {
 			return g.unlessDefinite(err)
 		}
-		pause := 5*time.Millisecond + time.Duration(c.target.Rand.Int64N(int64(10*time.Millisecond)))
+		pause := c.pause()
 		if time.Now().Add(pause).After(deadline) || !redisconn.Sleep(ctx, pause) {
 			return nil, locks.ErrHeld
 		}
 	}
 }
 
+// new is a grant that nobody has given yet.
+func (c *client) new(r locks.Request) *grant {
+	return &grant{client: c, key: "lock:{" + r.Name + "}", request: r, ttl: r.TTL, owner: c.owner()}
+}
+
 func (c *client) owner() string {
 	if c.mistake.owner != nil {
 		return c.mistake.owner(c.target)
 	}
+	c.mu.Lock() // a waiter that was left behind draws too
+	defer c.mu.Unlock()
 	return fmt.Sprintf("%s-%016x", c.target.Client, c.target.Rand.Uint64())
 }
 
+// pause is 5 to 15 ms.
+func (c *client) pause() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return 5*time.Millisecond + time.Duration(c.target.Rand.Int64N(int64(10*time.Millisecond)))
+}
+
+// isNil says whether Redis answered with nothing.
+func isNil(err error) bool { return errors.Is(err, redis.Nil) }
+
 type grant struct {
-	client *client
-	key    string
-	owner  string
-	ttl    time.Duration
-	token  locks.Token
+	client  *client
+	request locks.Request
+	key     string
+	owner   string
+	ttl     time.Duration
+	token   locks.Token
 
 	mu    sync.Mutex
 	until time.Time
@@ -165,10 +184,14 @@ func (g *grant) eval(ctx context.Context, script string, args ...any) error {
 }
 
 // rightGrant is how redis/single does it: one script that grants and counts the token.
-func rightGrant(ctx context.Context, _ *client, g *grant) error {
+func rightGrant(ctx context.Context, _ *client, g *grant) error { return g.grantBy(ctx, setWithToken) }
+
+// grantBy runs a script that takes the lock for the owner, KEYS lock and counter, ARGV owner and TTL in ms, and answers with
+// the token, or nil where it is held.
+func (g *grant) grantBy(ctx context.Context, script string) error {
 	sent := time.Now()
-	n, err := g.node().Eval(ctx, setWithToken, []string{g.key, g.key + ":token"}, g.owner, g.ttl.Milliseconds()).Int64()
-	if errors.Is(err, redis.Nil) {
+	n, err := g.node().Eval(ctx, script, []string{g.key, g.key + ":token"}, g.owner, g.ttl.Milliseconds()).Int64()
+	if isNil(err) {
 		return locks.ErrHeld
 	}
 	if err != nil {
