@@ -6,7 +6,7 @@ import (
 )
 
 func redisLocks() []Lock {
-	redlock := redisLock("redlock", "majority of 3 to 9 independent Redis servers; no token", func(o redis.Options) locks.Provider { return redis.NewRedlock(o) })
+	redlock := redisLock("redlock", "majority of 3 to 9 independent Redis servers; no token", func(o redis.Options) locks.Provider { return redis.NewRedlock(o) }, "quorum")
 	redlock.Nodes, redlock.Min, redlock.Max = 5, 3, 9
 	replicated := redisLock("replicated", "a Redis primary and replicas: as redis/single, with WAIT for `wait` replicas (1); a grant that fewer acknowledged is undone", func(o redis.Options) locks.Provider { return redis.NewReplicated(o) })
 	replicated.Options, replicated.Service, replicated.Nodes, replicated.Min, replicated.Max = redis.ReplicatedOptionNames(), redis.ReplicatedService, 3, 2, 5

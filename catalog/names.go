@@ -22,8 +22,12 @@ func Names() scenarios.Names {
 			"process":  {About: "the real servers as processes on this machine"},
 		},
 		Resources: map[string]string{
-			history.IgnoresToken: "takes every write",
-			history.ChecksToken:  "refuses a read or a write whose token is lower than one that it has seen; one without a token passes",
+			history.IgnoresToken:       "takes every write",
+			history.ChecksToken:        "refuses a read or a write whose token is lower than one that it has seen; one without a token passes",
+			history.ChecksVersion:      "takes a write only on top of the version that is there",
+			workloads.ChecksOnWrites:   "wrong on purpose: as checks-token, but reads don't count",
+			workloads.ChecksInTwoSteps: "wrong on purpose: as checks-token, but the write comes some time after the check",
+			workloads.IgnoresRefusal:   "wrong on purpose: as checks-token, but the client takes a refused write for done",
 		},
 		Stores: map[string]string{"harness": "in locktest; the client's reply is the write"},
 	}
@@ -33,9 +37,9 @@ func lockNames() map[string]scenarios.LockName {
 	names := map[string]scenarios.LockName{}
 	for _, l := range Locks() {
 		n := scenarios.LockName{About: l.About, Memory: l.Memory(), SharedOnly: l.Memory(), Extends: l.Extends, Nodes: l.Nodes, MinNodes: l.Min, MaxNodes: l.Max,
-			Options: map[string]scenarios.OptionName{}, ServerOptions: map[string]scenarios.OptionName{}}
+			Options: map[string]scenarios.OptionName{}, ClientOptions: map[string]scenarios.OptionName{}, ServerOptions: map[string]scenarios.OptionName{}}
 		for _, o := range l.Options {
-			n.Options[o] = scenarios.OptionName{}
+			n.Options[o], n.ClientOptions[o] = scenarios.OptionName{}, scenarios.OptionName{}
 		}
 		if p, err := l.New(nil); err == nil {
 			c := p.Claims(time.Second)

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -53,6 +55,9 @@ func Resolve(s *scenarios.Scenario, source []byte, o ResolveOptions) (*runner.Pl
 		Separate: s.Clients.Process != "shared" && !lock.Memory(),
 		Client:   proc.Command{Path: o.Self, Args: []string{argClient}}, Supervisor: proc.Supervisor{Path: o.Self, Args: []string{argSupervise}},
 		Hello: map[string]any{"lock": lock.Name, "options": s.Lock.Options}, Config: config(s), Bounds: bounds(s), Versions: Versions()}
+	if err := clientOptions(p, lock); err != nil {
+		return nil, err
+	}
 	if err := host(p, lock, o.Self); err != nil {
 		return nil, err
 	}
@@ -83,6 +88,20 @@ func commands(s *scenarios.Scenario, refuse bool) error {
 	return nil
 }
 
+// clientOptions looks at the options that single clients have otherwise: each must make a lock by itself.
+func clientOptions(p *runner.Plan, lock Lock) error {
+	s := p.Scenario
+	if len(s.Clients.Options) > 0 && !p.Separate {
+		return &runner.PowerError{File: s.File, Err: errors.New("clients.options needs clients with a process each")}
+	}
+	for _, client := range slices.Sorted(maps.Keys(s.Clients.Options)) {
+		if _, err := lock.New(p.OptionsOf(client)); err != nil {
+			return fmt.Errorf("lock %s: client %s: %w", lock.Name, client, err)
+		}
+	}
+	return nil
+}
+
 // powers makes the cluster, without starting it, and asks each fault whether it can be brought about there.
 func powers(p *runner.Plan) error {
 	if p.Cluster == nil {
@@ -108,7 +127,7 @@ func workload(name string) workloads.Workload {
 func config(s *scenarios.Scenario) workloads.Config {
 	w := s.Workload
 	return workloads.Config{Locks: lockNamesOf(w.Locks), TTL: s.Lock.TTL, Wait: w.Wait, Hold: workloads.Range(w.Hold), Think: workloads.Range(w.Think), Extend: w.Extend, Fail: w.Fail,
-		Mode: s.Lock.Mode, Permits: s.Lock.Permits, Readers: w.Readers, Order: w.Order, Deduplicate: w.Deduplicate}
+		Mode: s.Lock.Mode, Permits: s.Lock.Permits, Readers: w.Readers, Order: w.Order, Deduplicate: w.Deduplicate, Early: w.Early}
 }
 
 // lockNamesOf: orders, orders-2, orders-3, …

@@ -111,7 +111,7 @@ func (v *view) fenced(l *lockView, r *ruling) []fenced {
 			continue
 		}
 		f := fenced{grant: t.grant, acq: t.acq, ai: t.ai, ac: t.ac, token: token}
-		f.until, f.alive = lasts(l, t, ends)
+		f.until, f.alive = v.lasts(l, t, ends)
 		out = append(out, f)
 	}
 	slices.SortFunc(out, func(a, b fenced) int { return cmp.Or(cmp.Compare(a.token, b.token), cmp.Compare(a.ac, b.ac)) })
@@ -120,7 +120,7 @@ func (v *view) fenced(l *lockView, r *ruling) []fenced {
 
 // lasts says until when t certainly lasted. A hold without a lease lasts until its release is asked for; one of a
 // session may end at any time.
-func lasts(l *lockView, t *tenure, ends *grantTimes) (until time.Duration, alive bool) {
+func (v *view) lasts(l *lockView, t *tenure, ends *grantTimes) (until time.Duration, alive bool) {
 	switch l.contract.Expiry {
 	case history.Lease:
 		if until, alive = t.inForce(); alive {
@@ -128,6 +128,9 @@ func lasts(l *lockView, t *tenure, ends *grantTimes) (until time.Duration, alive
 		}
 		return min(t.legal, t.gone), false
 	case history.Session:
+		if times := v.certainTimes(l, t); len(times) > 0 {
+			return times[0].to, true
+		}
 		return forever, false
 	}
 	if until = ends.get(t.grant); until > 0 {

@@ -109,6 +109,13 @@ func (p *Process) Pid() int {
 	return p.life.proc.Pid()
 }
 
+// Died is closed when the life that the client has now, or had last, has ended.
+func (p *Process) Died() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.life.over
+}
+
 // Await returns once the client lives. A client that died by itself never does again.
 func (p *Process) Await(ctx context.Context) error {
 	p.mu.Lock()

@@ -110,6 +110,13 @@ func (c *Shared) pass(ctx context.Context, was *session) (*session, error) {
 	}
 }
 
+// Died is closed when the life that the client has now, or had last, has ended.
+func (c *Shared) Died() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.died
+}
+
 // Await returns once the client lives.
 func (c *Shared) Await(ctx context.Context) error {
 	c.mu.Lock()

@@ -119,44 +119,60 @@ func TestControls(t *testing.T) {
 	t.Cleanup(func() { t.Log(table(rows)) })
 	t.Run("broken", func(t *testing.T) {
 		room := make(chan struct{}, atOnce)
-		for _, l := range catalog.Locks() {
-			if !l.Broken() {
-				continue
-			}
-			r := &row{lock: l.Name, caught: l.Caught}
+		for _, m := range mistakes() {
+			r := &row{lock: m.name, caught: m.caught}
 			rows = append(rows, r)
 			for n := range *amount.runs {
-				t.Run(fmt.Sprintf("%s/%d", strings.TrimPrefix(l.Name, "broken/"), n+1), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s/%d", strings.TrimPrefix(m.name, "broken/"), n+1), func(t *testing.T) {
 					t.Parallel()
 					room <- struct{}{}
 					defer func() { <-room }()
-					control(t, l, r, firstSeed+uint64(n))
+					control(t, m, r, firstSeed+uint64(n))
 				})
 			}
 		}
 	})
 }
 
+// mistake is a broken lock, or a mode of a right one.
+type mistake struct {
+	name, caught, reference string
+	right                   scenarios.Setting // what makes its scenario right
+}
+
+func mistakes() []mistake {
+	var out []mistake
+	for _, l := range catalog.Locks() {
+		if l.Broken() {
+			out = append(out, mistake{l.Name, l.Caught, l.Reference, scenarios.Setting{Flag: "reference", Key: "lock.use", Value: l.Reference}})
+		}
+	}
+	for _, m := range catalog.Modes() {
+		out = append(out, mistake{m.Name, m.Caught, m.Key + ": " + m.Right, scenarios.Setting{Flag: "reference", Key: m.Key, Value: m.Right}})
+	}
+	return out
+}
+
 // control runs a broken lock, which has to be caught as its scenario says, and then the right one, which has to be clean.
-func control(t *testing.T, l catalog.Lock, r *row, seed uint64) {
-	file, src, err := scenarios.Find(l.Name)
+func control(t *testing.T, m mistake, r *row, seed uint64) {
+	file, src, err := scenarios.Find(m.name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := one(t, file, src, seed)
-	if o.Conclusion.Exit != 0 || !expects(o, l.Caught) {
-		t.Errorf("%s with seed %d is not caught by %s and nothing else:\n%s", l.Name, seed, l.Caught, told(o))
+	if o.Conclusion.Exit != 0 || !expects(o, m.caught) {
+		t.Errorf("%s with seed %d is not caught by %s and nothing else:\n%s", m.name, seed, m.caught, told(o))
 	}
 	expect := "{mutual-exclusion/stale-holder: any}"
 	if strings.Contains(string(src), "message:") { // which the right lock may never send
 		expect = "{mutual-exclusion/stale-holder: any, coverage: any}"
 	}
-	right := one(t, file, src, seed, scenarios.Setting{Flag: "reference", Key: "lock.use", Value: l.Reference},
+	right := one(t, file, src, seed, m.right,
 		scenarios.Setting{Flag: "reference", Key: "expect", Value: expect})
 	if right.Conclusion.Exit != 0 {
-		t.Errorf("%s with seed %d is not clean in the scenario of %s:\n%s", l.Reference, seed, l.Name, told(right))
+		t.Errorf("%s with seed %d is not clean in the scenario of %s:\n%s", m.reference, seed, m.name, told(right))
 	}
-	r.add(o, l.Caught, right)
+	r.add(o, m.caught, right)
 }
 
 // expects says whether the property was violated, and expected to be.

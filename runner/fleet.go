@@ -87,7 +87,7 @@ func (f *fleet) start(ctx context.Context, i int, name string, spawner *proc.Spa
 	}
 	hello := maps.Clone(f.plan.Hello)
 	hello["stall_ms"] = float64(f.plan.stallLimit()) / float64(time.Millisecond)
-	hello["servers"] = addrs
+	hello["servers"], hello["options"] = addrs, f.plan.OptionsOf(name)
 	return clients.StartProcess(ctx, clients.ProcessConfig{
 		Name: name, Spawner: spawner, Command: cmd, Options: hello, Tell: tell, Log: log,
 		Stderr: filepath.Join(logs, name+".stderr"), Stdout: filepath.Join(logs, name+".stdout"),

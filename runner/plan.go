@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -150,4 +151,14 @@ func (p *Plan) check(env nemesis.Env) error {
 		}
 	}
 	return nil
+}
+
+// OptionsOf are the lock's options as one client has them.
+func (p *Plan) OptionsOf(client string) map[string]string {
+	options := maps.Clone(p.Scenario.Lock.Options)
+	if options == nil {
+		options = map[string]string{}
+	}
+	maps.Copy(options, p.Scenario.Clients.Options[client])
+	return options
 }

@@ -108,6 +108,7 @@ func fields() []Field {
 		{Path: "workload.fail", Syntax: Percent, Default: "0%", About: "share of critical sections that raise an error"},
 		{Path: "workload.readers", Syntax: Percent, Default: "70%", About: "of rwlock: share of acquires in shared mode"},
 		{Path: "workload.order", Syntax: Text, Default: "sorted", Values: []string{"sorted", "opposite"}, About: "of nested: two locks in the order of their names, or in any"},
+		{Path: "workload.read", Syntax: Text, Default: "inside", Values: []string{"inside", "before-lock"}, About: "when the guarded resource is read: before-lock is wrong on purpose"},
 		{Path: "workload.deduplicate", Syntax: Flag, Default: "false", About: "of once: whether the resource refuses to run a job twice"},
 		{Path: "workload.resource", Syntax: Text, Default: "ignores-token", About: "what the guarded resource does with tokens"},
 		{Path: "workload.store", Syntax: Text, Default: "harness", About: "where the guarded resource lives"},

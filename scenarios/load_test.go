@@ -138,7 +138,7 @@ func wholeScenario() *Scenario {
 		Cluster: Cluster{Kind: "external", Nodes: 3, Endpoints: []string{"127.0.0.1:6379", "db.example:1", "[::1]:2"}, AllowFaults: true,
 			Access: Access{User: "u", PasswordEnv: "P", TLS: true, CA: "ca.pem", Cert: "c.pem", Key: "k.pem"}},
 		Clients:  Clients{Count: 2, Process: "separate", Threads: 2},
-		Workload: Workload{Use: "register", Locks: 2, Hold: Range{ms, 2 * ms}, Think: Range{0, ms}, Extend: 500 * ms, Fail: 0.07, Readers: 0.25, Order: "opposite", Deduplicate: true, Resource: "checks-token", Store: "harness"},
+		Workload: Workload{Use: "register", Locks: 2, Hold: Range{ms, 2 * ms}, Think: Range{0, ms}, Extend: 500 * ms, Fail: 0.07, Readers: 0.25, Order: "opposite", Deduplicate: true, Early: true, Resource: "checks-token", Store: "harness"},
 		Run:      Run{Duration: time.Minute, Warmup: 2 * time.Second, Settle: 10 * time.Second, Seed: 18446744073709551615, HasSeed: true, Repeat: 3, Budget: 10 * time.Minute},
 		Faults: []Fault{
 			{Trigger: Trigger{At: span(4*time.Second, 5*time.Second)}, For: Range{time.Second, time.Second}, Kind: "partition", Args: Args{Groups: [][]string{{"n1", "n2"}, {"n3", "clients"}}, Direction: "both", Mode: "hold"}},

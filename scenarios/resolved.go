@@ -145,6 +145,9 @@ func (w *writer) workload(v Workload) {
 	if v.Use == "nested" || v.Order != "sorted" {
 		w.field(1, "order", quote(v.Order))
 	}
+	if v.Early {
+		w.field(1, "read", "before-lock")
+	}
 	if v.Use == "once" || v.Deduplicate {
 		w.field(1, "deduplicate", fmt.Sprint(v.Deduplicate))
 	}

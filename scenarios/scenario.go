@@ -69,6 +69,7 @@ type Workload struct {
 	Readers     float64 // of rwlock: share of acquires in shared mode, 0 to 1
 	Order       string  // of nested: sorted, opposite
 	Deduplicate bool    // of once
+	Early       bool    // the resource is read before the lock is asked for
 
 	Resource string // history.IgnoresToken …
 	Store    string // harness, …

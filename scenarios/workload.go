@@ -10,7 +10,7 @@ func (d *decoder) workload(n *node) Workload {
 	w := Workload{
 		Use: r.name("use", "workload", keys(d.names.Workloads)), Locks: r.count("locks"), Hold: r.span("hold"), Think: r.span("think"),
 		Wait: r.duration("wait"), Extend: d.extend(r), Fail: r.percent("fail"),
-		Readers: r.percent("readers"), Order: r.text("order"), Deduplicate: r.flag("deduplicate"),
+		Readers: r.percent("readers"), Order: r.text("order"), Deduplicate: r.flag("deduplicate"), Early: r.text("read") == "before-lock",
 		Resource: r.name("resource", "resource", keys(d.names.Resources)), Store: r.name("store", "store", keys(d.names.Stores)),
 	}
 	if known, ok := d.names.Locks[d.scenario.Lock.Use]; ok && w.Extend > 0 && !known.Extends {

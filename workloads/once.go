@@ -28,6 +28,9 @@ func (Once) Section(ctx context.Context, s *Section) error {
 	}
 	deduplicate := s.worker.config.Deduplicate
 	job := s.resource().nextJob()
+	if s.hold.early != nil {
+		job = s.hold.early.job
+	}
 	ran, ok, err := s.send(ctx, version, jobData(job, false), func(r *Resource, op history.Op) bool { return r.runJob(op, job, deduplicate) })
 	if err != nil {
 		return err

@@ -22,6 +22,22 @@ type Resource struct {
 	jobs    jobs
 }
 
+// Resources that check tokens as people get it wrong, besides the right ways in package history.
+const (
+	ChecksOnWrites   = "checks-token-on-writes"    // a read doesn't advance the mark
+	ChecksInTwoSteps = "checks-token-in-two-steps" // the check, and then the write, whatever came in between
+	IgnoresRefusal   = "ignores-refusal"           // the check is right, and the client takes a refused write for done
+)
+
+// claimed is what a resource is taken for.
+func (r *Resource) claimed() string {
+	switch r.check {
+	case ChecksOnWrites, ChecksInTwoSteps, IgnoresRefusal:
+		return history.ChecksToken
+	}
+	return r.check
+}
+
 // NewResource makes one that was never written.
 func NewResource(name, check string, r Recorder) *Resource {
 	return &Resource{name: name, check: check, recorder: r}
@@ -32,7 +48,7 @@ func (r *Resource) Name() string { return r.name }
 
 // Describe is what a history's header says of it.
 func (r *Resource) Describe() history.Resource {
-	return history.Resource{Name: r.name, Check: r.check, Store: "harness", Ordered: true}
+	return history.Resource{Name: r.name, Check: r.claimed(), Store: "harness", Ordered: true}
 }
 
 // Read completes op with the version and the number, or refuses it. A read advances the mark too: else a write of an
@@ -40,7 +56,7 @@ func (r *Resource) Describe() history.Resource {
 func (r *Resource) Read(op history.Op) (version, n int64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.admits(op.Token) {
+	if r.check != ChecksOnWrites && !r.admits(op.Token) {
 		r.refuse(op)
 		return 0, 0, false
 	}
@@ -62,7 +78,13 @@ func (r *Resource) Write(op history.Op, n int64) (ok bool) {
 
 // take completes op, a write, by the check of the resource, which is locked.
 func (r *Resource) take(op history.Op) bool {
-	if !r.admits(op.Token) || r.check == history.ChecksVersion && op.Base != r.version {
+	stale := r.check != ChecksInTwoSteps && !r.admits(op.Token)
+	if stale && r.check == IgnoresRefusal {
+		op.Type = history.OK // so the client sees it
+		r.recorder.Record(op)
+		return true
+	}
+	if stale || r.check == history.ChecksVersion && op.Base != r.version {
 		r.refuse(op)
 		return false
 	}
@@ -74,7 +96,7 @@ func (r *Resource) take(op history.Op) bool {
 
 // admits takes a token that is equal to or above the highest seen, and writes without a token.
 func (r *Resource) admits(token uint64) bool {
-	if r.check != history.ChecksToken || token == 0 {
+	if r.claimed() != history.ChecksToken || token == 0 {
 		return true
 	}
 	if token < r.mark {
@@ -96,4 +118,15 @@ func (r *Resource) refuse(op history.Op) {
 // number is the payload of a read or a write: {"n":41}.
 func number(n int64) json.RawMessage {
 	return append(strconv.AppendInt([]byte(`{"n":`), n, 10), '}')
+}
+
+// allows is the first of two steps: it refuses op, or lets it go on to be carried out later without another look.
+func (r *Resource) allows(op history.Op) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.admits(op.Token) {
+		return true
+	}
+	r.refuse(op)
+	return false
 }

@@ -18,6 +18,9 @@ type Section struct {
 // Read reads the guarded resource with the grant's token, in the harness. ok is false where the resource refused it: then
 // the client knows that it is no holder any more.
 func (s *Section) Read() (version, n int64, ok bool) {
+	if early := s.hold.early; early != nil {
+		return early.version, early.n, true
+	}
 	w, res := s.worker, s.resource()
 	op := w.begin(history.Op{F: history.Read, Resource: res.Name(), Lock: s.hold.lock, Grant: s.hold.grant, Token: s.hold.token})
 	return res.Read(op)
@@ -39,6 +42,9 @@ func (s *Section) write(ctx context.Context, base, n int64) (version int64, ok b
 func (s *Section) send(ctx context.Context, base int64, data json.RawMessage, land func(*Resource, history.Op) bool) (version int64, ok bool, err error) {
 	w, res, value := s.worker, s.resource(), s.worker.shared.NextValue()
 	op := w.begin(history.Op{F: history.Write, Resource: res.Name(), Lock: s.hold.lock, Grant: s.hold.grant, Token: s.hold.token, Value: value, Base: base, Data: data})
+	if res.check == ChecksInTwoSteps && !res.allows(op) {
+		return 0, false, nil
+	}
 	reply, err := w.client.Do(ctx, clients.Request{Op: clients.OpWork, Grant: s.hold.grant, Lock: s.hold.lock, Resource: res.Name(), Base: base, Value: value})
 	op.Error = reply.Error
 	switch {
@@ -64,7 +70,11 @@ func (s *Section) Hold(ctx context.Context, d time.Duration) (bool, error) {
 		if every := s.worker.config.Extend; every > 0 && every < left {
 			step = every
 		}
-		if held := s.keep(ctx, step); !held || ctx.Err() != nil {
+		held := s.keep(ctx, step)
+		switch {
+		case closed(s.hold.died):
+			return false, clients.ErrDead
+		case !held || ctx.Err() != nil:
 			return held, ctx.Err()
 		}
 		if step == left || !time.Now().Before(end) {
@@ -108,6 +118,8 @@ func (s *Section) keep(ctx context.Context, d time.Duration) bool {
 		return !closed(s.hold.lost)
 	case <-s.hold.lost:
 		return false
+	case <-s.hold.died:
+		return true
 	case <-ctx.Done():
 		return true
 	}

@@ -28,7 +28,7 @@ func (Semaphore) Section(ctx context.Context, s *Section) error {
 	if !held || err != nil || s.worker.rand.Float64() >= secondRelease {
 		return err
 	}
-	return s.worker.release(ctx, s.hold.lock, s.hold.grant)
+	return s.worker.release(ctx, s.hold)
 }
 
 func (Semaphore) ask(c Config, rnd *rand.Rand) (mode string, permits int) {

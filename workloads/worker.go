@@ -34,7 +34,9 @@ type hold struct {
 	ask
 	grant int
 	token uint64
-	valid time.Time // until when the client believes that its lease lasts; zero: it doesn't say
+	valid time.Time       // until when the client believes that its lease lasts; zero: it doesn't say
+	early *snapshot       // read before the lock was asked for; nil: as it should be
+	died  <-chan struct{} // closed when the client's life that asked has ended; nil: it can't be told
 	lost  chan struct{}
 	once  sync.Once
 }
@@ -74,6 +76,7 @@ func (w *Worker) Drain(ctx context.Context, wait time.Duration) error {
 
 // once is one acquire and all that follows from it.
 func (w *Worker) once(ctx context.Context, a ask, wait time.Duration, section func(context.Context, *Section) error) error {
+	early := w.lookEarly(a.lock)
 	h, err := w.acquire(ctx, a, wait)
 	if err != nil {
 		return err
@@ -82,11 +85,12 @@ func (w *Worker) once(ctx context.Context, a ask, wait time.Duration, section fu
 		sleep(ctx, Range{refusedPause / 2, refusedPause}.draw(w.rand)) // who was refused at once would ask at once
 		return nil
 	}
+	h.early = early
 	err = section(ctx, &Section{worker: w, hold: h})
 	if err == nil {
 		w.shared.Watch(Releasing, w.client.Name(), h.lock, h.grant)
 		w.let(h)
-		err = w.release(ctx, h.lock, h.grant)
+		err = w.release(ctx, h)
 	}
 	if w.let(h) { // the section ended early: the client died, or the run did
 		w.shared.Watch(Ended, w.client.Name(), h.lock, h.grant)
@@ -110,12 +114,18 @@ func (w *Worker) ask(lock string) ask {
 	return a
 }
 
+// mortal is a client that can be killed: what it held is then nobody's, whatever its next life does.
+type mortal interface{ Died() <-chan struct{} }
+
 // acquire returns nil where there is no grant.
 func (w *Worker) acquire(ctx context.Context, a ask, wait time.Duration) (*hold, error) {
 	name, lock, grant := w.client.Name(), a.lock, w.shared.NextGrant()
 	w.shared.Watch(Waiting, name, lock, grant)
 	op := w.begin(history.Op{F: history.Acquire, Lock: lock, Grant: grant, Mode: a.mode, Permits: a.permits, TTL: w.config.TTL})
 	h := &hold{ask: a, grant: grant, lost: make(chan struct{})}
+	if m, ok := w.client.(mortal); ok {
+		h.died = m.Died()
+	}
 	w.take(h) // a loss may be told before the reply is recorded
 	reply, err := w.client.Do(ctx, clients.Request{Op: clients.OpAcquire, Grant: grant, Lock: lock, TTL: w.config.TTL, Wait: wait, Mode: a.mode, Permit: a.permits})
 	op.Owner, op.Error = reply.Owner, reply.Error
@@ -124,7 +134,7 @@ func (w *Worker) acquire(ctx context.Context, a ask, wait time.Duration) (*hold,
 		w.end(op, outcome(reply.Result, err, history.Busy))
 		w.shared.Watch(Refused, name, lock, grant)
 		if err == nil && reply.Result == clients.Unknown && reply.Handle {
-			err = w.release(ctx, lock, grant)
+			err = w.release(ctx, h)
 		}
 		return nil, err
 	}
@@ -146,10 +156,14 @@ const (
 )
 
 // release asks until the answer is definite, or until a lease must have ended long ago.
-func (w *Worker) release(ctx context.Context, lock string, grant int) error {
+func (w *Worker) release(ctx context.Context, h *hold) error {
+	lock, grant := h.lock, h.grant
 	contract := w.shared.Contracts[lock]
 	giveUp := time.Now().Add(2*contract.TTL + time.Second)
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
+		if closed(h.died) {
+			return clients.ErrDead
+		}
 		op := w.begin(history.Op{F: history.Release, Lock: lock, Grant: grant})
 		reply, err := w.client.Do(ctx, clients.Request{Op: clients.OpRelease, Grant: grant, Lock: lock})
 		op.Error = reply.Error

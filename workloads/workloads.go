@@ -37,6 +37,7 @@ type Config struct {
 	Readers     float64 // of rwlock: share of acquires in shared mode, 0 to 1
 	Order       string  // of nested: Sorted or Opposite
 	Deduplicate bool    // of once: the resource runs each job once
+	Early       bool    // the resource is read before the lock is asked for: wrong on purpose
 }
 
 // The orders in which the nested workload takes two locks.

@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/locktest/locktest/locks"
+	"github.com/locktest/locktest/locks/internal/redisconn"
 )
 
 // NewLostWakeup waits for the message that a release publishes, and subscribes only after it has found the lock held: a
@@ -34,6 +35,10 @@ func (m *notified) Open(ctx context.Context, t locks.Target) (locks.Client, erro
 	return &notifiedClient{c.(*client)}, nil
 }
 
+// backOff is how long a waiter rests before it subscribes: the time in which a release is missed, which is shorter and as
+// real in those who don't rest.
+const backOff = 700 * time.Millisecond
+
 type notifiedClient struct{ *client }
 
 // Acquire tries, waits for one message, and tries once more.
@@ -55,6 +60,9 @@ func (c *notifiedClient) Acquire(ctx context.Context, r locks.Request) (locks.Lo
 func (c *notifiedClient) hear(ctx context.Context, channel string, deadline time.Time) bool {
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
+	if !redisconn.Sleep(ctx, backOff) {
+		return false
+	}
 	sub := c.nodes[0].Subscribe(ctx, channel)
 	defer sub.Close()
 	for {

@@ -30,6 +30,8 @@ type Options struct {
 	HasWait bool
 	// Renew is how often a holder's lease is extended in the background. 0: never.
 	Renew time.Duration
+	// Quorum is how many nodes redis/redlock needs. Default: more than half. Less than that, or clients that differ, is unsafe.
+	Quorum int
 	// Limit is how many permits there are, or how often the holder may take the lock. Default 3.
 	Limit int
 	// Patience is how long a waiter in a queue may be silent before it is taken for dead. Default 500 ms, or half the TTL if
@@ -59,12 +61,16 @@ func ParseOptions(m map[string]string) (Options, error) {
 		}
 		*to = d
 	}
-	if text, ok := m["limit"]; ok {
+	for name, to := range map[string]*int{"limit": &o.Limit, "quorum": &o.Quorum} {
+		text, ok := m[name]
+		if !ok {
+			continue
+		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return Options{}, fmt.Errorf("option limit: %q is not a number above 0", text)
+			return Options{}, fmt.Errorf("option %s: %q is not a number above 0", name, text)
 		}
-		o.Limit = n
+		*to = n
 	}
 	if text, ok := m["wait"]; ok {
 		n, err := strconv.Atoi(text)

@@ -81,7 +81,7 @@ func (c *redlockClient) Acquire(ctx context.Context, r locks.Request) (locks.Loc
 
 func (c *redlockClient) try(ctx context.Context, r locks.Request) (locks.Lock, error) {
 	nodes := c.nodes(r.TTL)
-	g := &redlock{nodes: nodes, key: Key(r.Name), owner: newOwner(c.target), ttl: r.TTL}
+	g := &redlock{options: c.options, nodes: nodes, key: Key(r.Name), owner: newOwner(c.target), ttl: r.TTL}
 	sent := time.Now()
 	answers := each(nodes, func(n *redis.Client) error {
 		err := n.SetArgs(ctx, g.key, g.owner, redis.SetArgs{Mode: "NX", TTL: time.Duration(millis(r.TTL)) * time.Millisecond}).Err()
@@ -92,7 +92,7 @@ func (c *redlockClient) try(ctx context.Context, r locks.Request) (locks.Lock, e
 	})
 	granted := count(answers, func(err error) bool { return err == nil })
 	g.renew(sent, r.TTL)
-	if granted >= quorum(len(nodes)) && time.Now().Before(g.ValidUntil()) {
+	if granted >= c.options.quorum(len(nodes)) && time.Now().Before(g.ValidUntil()) {
 		return g, nil
 	}
 	return g.giveUp(ctx, answers, granted)
@@ -113,7 +113,7 @@ func (g *redlock) giveUp(ctx context.Context, answers []error, granted int) (loc
 	}
 	n := len(answers)
 	switch {
-	case free <= n-quorum(n):
+	case free <= n-g.options.quorum(n):
 		return g, fmt.Errorf("%d of %d nodes granted it, %d gave no certain answer: %v", granted, n, n-free, firstUncertain(answers))
 	case held > 0 || granted > 0: // refused, or the time was used up, or split among several clients
 		return nil, locks.ErrHeld
@@ -130,7 +130,13 @@ func firstUncertain(answers []error) error {
 	return errors.New("a release got no answer")
 }
 
-func quorum(n int) int { return n/2 + 1 }
+// quorum is how many of n nodes have to agree: more than half, or what the options say.
+func (o Options) quorum(n int) int {
+	if o.Quorum > 0 {
+		return o.Quorum
+	}
+	return n/2 + 1
+}
 
 // each runs do for all nodes at once and returns their errors in order.
 func each(nodes []*redis.Client, do func(*redis.Client) error) []error {
@@ -155,10 +161,11 @@ func count(errs []error, is func(error) bool) int {
 
 // redlock is one grant.
 type redlock struct {
-	nodes []*redis.Client
-	key   string
-	owner string
-	ttl   time.Duration
+	options Options
+	nodes   []*redis.Client
+	key     string
+	owner   string
+	ttl     time.Duration
 
 	mu    sync.Mutex
 	until time.Time
@@ -196,7 +203,7 @@ func (g *redlock) releaseAll(ctx context.Context) []error {
 func (g *redlock) decide(answers []error) error {
 	had := count(answers, func(err error) bool { return err == nil })
 	hadNot := count(answers, func(err error) bool { return errors.Is(err, locks.ErrNotHeld) })
-	switch need := quorum(len(answers)); {
+	switch need := g.options.quorum(len(answers)); {
 	case hadNot >= need:
 		return locks.ErrNotHeld
 	case had+hadNot >= need:
@@ -213,7 +220,7 @@ func (g *redlock) Extend(ctx context.Context, ttl time.Duration) error {
 	})
 	extended := count(answers, func(err error) bool { return err == nil })
 	refused := count(answers, func(err error) bool { return errors.Is(err, locks.ErrNotHeld) })
-	switch need := quorum(len(answers)); {
+	switch need := g.options.quorum(len(answers)); {
 	case extended >= need && time.Now().Before(sent.Add(ttl-drift(ttl))):
 		g.renew(sent, ttl)
 		return nil
