@@ -188,42 +188,6 @@ func (l *life) send(request []byte) error {
 	return err
 }
 
-// CancelCalls asks the client to give up the acquires that it has open; each is answered all the same.
-func (p *Process) CancelCalls(context.Context) error {
-	p.mu.Lock()
-	l := p.life
-	var open []int64
-	for id, c := range l.open {
-		if c.op == OpAcquire {
-			open = append(open, id)
-		}
-	}
-	dead := l.killed
-	p.mu.Unlock()
-	if dead {
-		return ErrDead
-	}
-	for _, id := range open {
-		if err := l.send(encodeRequest(Request{ID: -id, Op: OpCancel, Target: id})); err != nil {
-			return fmt.Errorf("cancel a call of %s: %w", p.config.Name, err)
-		}
-	}
-	return nil
-}
-
-// PauseRenewal stops background renewal in the client, or lets it go on. It returns once that is so.
-func (p *Process) PauseRenewal(ctx context.Context, on bool) error {
-	mode := ResumeRenewal
-	if on {
-		mode = PauseRenewal
-	}
-	reply, err := p.Do(ctx, Request{Op: OpRenew, Mode: mode})
-	if err == nil && reply.Result != OK {
-		err = fmt.Errorf("client %s can't pause its renewal: %s %s", p.config.Name, reply.Result, reply.Error)
-	}
-	return err
-}
-
 // deathOf says what became of l: it was killed by us, or it died by itself.
 func (p *Process) deathOf(ctx context.Context, l *life) error {
 	select {

@@ -205,8 +205,8 @@ var caughtBy = regexp.MustCompile(`(?m)^Caught by: ([a-z-]+)$`)
 func TestBrokenLocks(t *testing.T) {
 	n := 0
 	for _, f := range load(t) {
-		if f.pkg() != "locks/broken" || f.test || f.path == "locks/broken/broken.go" {
-			continue
+		if f.pkg() != "locks/broken" || f.test || slices.Contains([]string{"broken.go", "etcd.go", "postgres.go", "zookeeper.go"}, filepath.Base(f.path)) {
+			continue // what the mistakes on one kind of server have in common
 		}
 		n++
 		name := strings.ReplaceAll(strings.TrimSuffix(filepath.Base(f.path), ".go"), "_", "-")
