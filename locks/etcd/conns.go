@@ -93,7 +93,7 @@ func (c *conns) close() error {
 }
 
 // enterLimit is how long a member may take to let a user in, which is asked for as a client is made.
-const enterLimit = time.Second
+const enterLimit = 2 * time.Second
 
 // dial makes a client of one member. It repeats nothing by itself: a lock decides what may be repeated.
 func dial(t locks.Target, addr string) (*clientv3.Client, error) {
