@@ -23,7 +23,7 @@ missing = for n in $(foreach n,$(NEEDS),'$(n)'); do there=; IFS=, read -ra place
 -include cluster/cluster.mk
 -include locks/locks.mk
 
-.PHONY: help deps build need test lint controls controls-quick privileged bench fuzz fuzz-decoders cross clean
+.PHONY: help deps build need test lint controls controls-quick privileged bench results compare-quick fuzz fuzz-decoders cross clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -64,6 +64,13 @@ privileged: need ## faults that need root: tests whose names begin with TestPriv
 
 bench: need ## the harness's own speed and cost, as ratios where that says more
 	$(GO) test -count=1 -timeout 20m -run xxx -bench . -benchtime 3s ./bench
+
+results: need build ## every lock under every scenario of the matrix, three times; what is in docs/results/ is not run again; an hour or more
+	mkdir -p docs/results
+	bin/locktest compare --lock all --runs 3 --jobs 3 --data docs/results/cells.jsonl --markdown docs/results.md scenarios/matrix/*.yaml
+
+compare-quick: need build ## one strategy a provider under the matrix, once; prints the table; at most ten minutes
+	bin/locktest compare --lock redis/single,redis/redlock,postgres/lease,etcd/lease,zookeeper/ephemeral --jobs 3 scenarios/matrix/*.yaml
 
 fuzz: fuzz-decoders fuzz-checker ## both of these
 

@@ -1,4 +1,4 @@
-.PHONY: integration integration-redis integration-postgres integration-scenarios random-servers
+.PHONY: conformance integration integration-redis integration-postgres integration-scenarios random-servers
 
 integration-redis: need ## every shape of Redis: starts, serves, fails over, comes back; with times
 	$(GO) test -count=1 -tags integration -timeout 20m -v ./locks/redis
@@ -12,6 +12,9 @@ integration-scenarios: need ## every scenario: the known hazards three times eac
 integration: need ## every shape of every server starts, serves, fails, comes back and leaves nothing; prints the table; some ten minutes
 	$(GO) test -count=1 -tags integration -timeout 40m -p 1 ./locks/... ./nemesis
 	$(GO) test -count=1 -tags integration -timeout 20m -v -run TestShapes ./controls
+
+conformance: need ## every strategy on its servers does what it claims; prints the table; some ten minutes
+	$(GO) test -count=1 -tags integration -timeout 40m -v -run TestConformance ./controls
 
 random-servers: need ## three seeds of every fault by chance on all four servers, a minute each; prints the table; as root, a quarter of an hour
 	$(GO) test -count=1 -tags integration -timeout 60m -v -run TestRandomServers ./controls

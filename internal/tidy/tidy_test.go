@@ -80,7 +80,8 @@ var allowed = map[string][]string{
 	"catalog":     {""},
 	"controls":    {""},
 	"bench":       {""},
-	"cmd/":        {"catalog", "reports", "runner", "scenarios", "checker", "history", "locks", "clients", "cluster"},
+	"cmd/":        {"catalog", "compare", "reports", "runner", "scenarios", "checker", "history", "locks", "clients", "cluster"},
+	"compare":     {"runner", "checker", "history", "scenarios"},
 	"locktesting": {"catalog", "reports", "runner", "scenarios", "checker", "history", "locks"},
 	"internal/":   {},
 }

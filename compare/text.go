@@ -1,0 +1,132 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// WriteText writes the matrix for a terminal: a table, and what each lock kept.
+func (m *Matrix) WriteText(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "scenario\t"+strings.Join(m.Locks, "\t"))
+	for _, s := range m.Scenarios {
+		row := []string{s}
+		for _, l := range m.Locks {
+			row = append(row, m.Text(l, s))
+		}
+		fmt.Fprintln(t, strings.Join(row, "\t"))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, l := range m.Locks {
+		fmt.Fprintf(w, "\n%s: %s\n", l, m.Guarantee(l))
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+// Page is what a Markdown page says besides the tables.
+type Page struct {
+	Title   string
+	Command string // by which it is made again
+}
+
+// WriteMarkdown writes the matrix as a page: tables, sentences, costs, and the worst run of each cell that isn't held.
+func (m *Matrix) WriteMarkdown(w io.Writer, p Page) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "# %s\n\n", p.Title)
+	m.provenance(b, p)
+	fmt.Fprintf(b, "| scenario | %s |\n| --- |%s\n", strings.Join(m.Locks, " | "), strings.Repeat(" --- |", len(m.Locks)))
+	for _, s := range m.Scenarios {
+		row := []string{s}
+		for _, l := range m.Locks {
+			row = append(row, m.Text(l, s))
+		}
+		fmt.Fprintf(b, "| %s |\n", strings.Join(row, " | "))
+	}
+	b.WriteString("\n## What each lock kept\n\n")
+	for _, l := range m.Locks {
+		fmt.Fprintf(b, "- **%s**: %s\n", l, m.Guarantee(l))
+	}
+	m.costs(b)
+	m.details(b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (m *Matrix) provenance(b *strings.Builder, p Page) {
+	var dates, versions, servers []string
+	runs := 0
+	for _, cells := range m.cells {
+		for _, c := range cells {
+			if c.Word == NotApplicable {
+				continue
+			}
+			runs++
+			dates, versions, servers = add(dates, c.Date), add(versions, cmp.Or(c.Version, "unversioned")), add(servers, c.Servers)
+		}
+	}
+	slices.Sort(dates)
+	slices.Sort(servers)
+	fmt.Fprintf(b, "%d runs", runs)
+	if len(dates) > 0 {
+		fmt.Fprintf(b, ", %s to %s", dates[0], dates[len(dates)-1])
+	}
+	fmt.Fprintf(b, ", locktest %s, on %s. Rates are counts of runs: three of three is no proof.\n", strings.Join(versions, ", "), strings.Join(servers, "; "))
+	if p.Command != "" {
+		fmt.Fprintf(b, "Made by `%s`; seeds and dates of each run are in the data beside this page.\n", p.Command)
+	}
+	b.WriteString("\n*held*: no property of safety or liveness was violated. *held with token check*: so too, and the guarded resource refused stale tokens. " +
+		"*violated*: with the kinds of what was. *unavailable*: safe, but not granted again in time. *inconclusive*: the run says nothing. *n/a*: the lock or its servers can't be put to it.\n\n")
+}
+
+func add(list []string, s string) []string {
+	if s == "" || slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+// costs are those of the scenario without faults, where there is one.
+func (m *Matrix) costs(b *strings.Builder) {
+	calm := slices.IndexFunc(m.Scenarios, func(s string) bool { return s == "contention" })
+	if calm < 0 {
+		return
+	}
+	b.WriteString("\n## What each costs\n\nAcquire in contention, without faults; medians over the runs. Locks that wait at the server and those that poll are not alike: see the scenario.\n\n| lock | p50 | p99 | grants a second |\n| --- | --- | --- | --- |\n")
+	for _, l := range m.Locks {
+		if p50, p99, n, ok := m.Cost(l, m.Scenarios[calm]); ok {
+			fmt.Fprintf(b, "| %s | %s | %s | %.0f |\n", l, short(p50), short(p99), n)
+		}
+	}
+}
+
+func short(d time.Duration) string {
+	switch {
+	case d >= time.Second:
+		return fmt.Sprintf("%.2f s", d.Seconds())
+	case d >= 10*time.Millisecond:
+		return fmt.Sprintf("%.0f ms", float64(d)/1e6)
+	}
+	return fmt.Sprintf("%.2f ms", float64(d)/1e6)
+}
+
+// details name, for each cell that isn't held, its worst run and what it showed first.
+func (m *Matrix) details(b *strings.Builder) {
+	b.WriteString("\n## Where something was seen\n\n| lock | scenario | seed | what |\n| --- | --- | --- | --- |\n")
+	for _, l := range m.Locks {
+		for _, s := range m.Scenarios {
+			c, ok := m.Worst(l, s)
+			if !ok || c.Word == Held || c.Word == NotApplicable {
+				continue
+			}
+			fmt.Fprintf(b, "| %s | %s | %d | %s: %s |\n", l, s, c.Seed, c.Word, strings.ReplaceAll(c.Why, "|", "\\|"))
+		}
+	}
+}
