@@ -11,6 +11,7 @@ import (
 
 // clues are what a history has on causes: who released what and when, and which faults there were.
 type clues struct {
+	h        *history.History
 	acquires map[int]step // by grant
 	releases []step       // in the order of their calls
 	ended    map[int]time.Duration
@@ -20,7 +21,7 @@ type clues struct {
 }
 
 func newClues(h *history.History) *clues {
-	c := &clues{acquires: map[int]step{}, ended: map[int]time.Duration{}, faults: injected(h), nodes: h.Header.Nodes}
+	c := &clues{h: h, acquires: map[int]step{}, ended: map[int]time.Duration{}, faults: injected(h), nodes: h.Header.Nodes}
 	for _, l := range h.Header.Locks {
 		c.lease = max(c.lease, l.Contract.TTL)
 	}
@@ -65,7 +66,7 @@ func (c *clues) extend(grant int, st step) {
 	if st.end == nil || st.end.Type != history.OK {
 		return
 	}
-	if end := leaseEnd(st.end, st.call); end != never {
+	if end := leaseEnd(c.h, st.end, st.call); end != never {
 		c.ended[grant] = max(c.ended[grant], end)
 	}
 }

@@ -102,7 +102,7 @@ func (s *scene) tell(st step) (event, bool) {
 	case op.Type == history.Observed:
 		e.who, e.text, e.weight = "", "found on the server: "+clean(strings.TrimSpace(op.Name+" "+op.Text)), 6
 	case op.F == history.Acquire:
-		e.text, e.result = acquireText(st)
+		e.text, e.result = s.acquireText(st)
 		if op.Type == history.OK {
 			e.weight = max(e.weight, 8)
 		}
@@ -132,7 +132,7 @@ func (s *scene) tell(st step) (event, bool) {
 	return e, true
 }
 
-func acquireText(st step) (text, result string) {
+func (s *scene) acquireText(st step) (text, result string) {
 	filled := st.filled()
 	op := &filled
 	lock := clean(op.Lock)
@@ -154,7 +154,7 @@ func acquireText(st step) (text, result string) {
 	if op.Token != 0 {
 		text += fmt.Sprintf(", token %d", op.Token)
 	}
-	if end := leaseEnd(op, st.call); end != never {
+	if end := leaseEnd(s.h, op, st.call); end != never {
 		length := op.TTL
 		if length == 0 {
 			length = end - op.Time

@@ -202,7 +202,7 @@ func (s *scene) take(st step, by map[int]*grant) {
 		g = &grant{id: op.Grant, client: op.Client, lock: op.Lock, granted: never, leaseEnd: never, stop: never, refused: never, cause: s.freer != 0 && op.Grant == s.freer}
 		by[op.Grant] = g
 	}
-	g.live(st)
+	g.live(s.h, st)
 }
 
 func fromNemesis(op *history.Op) bool {
@@ -214,7 +214,7 @@ func fromNemesis(op *history.Op) bool {
 }
 
 // live adds a step to the life of a grant.
-func (g *grant) live(st step) {
+func (g *grant) live(h *history.History, st step) {
 	op := st.filled()
 	switch {
 	case op.F == history.Acquire && st.call != nil:
@@ -224,10 +224,10 @@ func (g *grant) live(st step) {
 		}
 		if op.Type == history.OK {
 			g.granted, g.token = op.Time, op.Token
-			g.lease(op.Time, leaseEnd(&op, st.call))
+			g.lease(op.Time, leaseEnd(h, &op, st.call))
 		}
 	case op.F == history.Extend && op.Type == history.OK:
-		g.lease(op.Time, leaseEnd(&op, st.call))
+		g.lease(op.Time, leaseEnd(h, &op, st.call))
 	case op.Type == history.Renewed && op.Valid > 0:
 		g.lease(op.Time, op.Valid)
 	case op.F == history.Release && st.call != nil && st.call.Time < g.stop:
@@ -248,10 +248,17 @@ func (g *grant) lease(from, to time.Duration) {
 }
 
 // leaseEnd is when the client may believe that its lease ends: what it said, else a TTL after it asked.
-func leaseEnd(op, call *history.Op) time.Duration {
+func leaseEnd(h *history.History, op, call *history.Op) time.Duration {
+	lock := op.Lock
+	if lock == "" && call != nil {
+		lock = call.Lock
+	}
+	expiry := h.Header.Contract(lock).Expiry
 	switch {
 	case op.Valid > 0:
 		return op.Valid
+	case expiry != "" && expiry != history.Lease:
+		return never // a session, or for ever, whatever was asked for
 	case op.TTL > 0 && call != nil:
 		return call.Time + op.TTL
 	}

@@ -22,19 +22,19 @@ func (r *run) judge() {
 		versions[k] = v
 	}
 	r.out.Err = errors.Join(r.out.Err, r.store.environment(versions))
-	Judge(context.Background(), r.out, h, r.plan.Checkers, r.plan.CrossCheck)
+	Judge(context.Background(), r.out, h, r.plan.Checkers, r.plan.CrossCheck, checker.Options{})
 }
 
 // CrossCheck lets the second engine decide on a history. Its error leaves the verdicts as they are.
 type CrossCheck func(ctx context.Context, h *history.History) ([]checker.Agreement, error)
 
 // Judge fills in o what a history says: verdicts, what the second engine says, metrics, and the conclusion.
-func Judge(ctx context.Context, o *Outcome, h *history.History, checkers []checker.Checker, cross CrossCheck) {
+func Judge(ctx context.Context, o *Outcome, h *history.History, checkers []checker.Checker, cross CrossCheck, limits checker.Options) {
 	o.History = h
 	if n := len(h.Ops); n > 0 {
 		o.Elapsed = h.Ops[n-1].Time
 	}
-	o.Results = checker.Run(ctx, h, checkers, checker.Options{})
+	o.Results = checker.Run(ctx, h, checkers, limits)
 	o.Metrics = Measure(h)
 	o.Metrics.answered(o.Results)
 	o.Lock = cmp.Or(o.Lock, provider(h))

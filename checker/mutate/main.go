@@ -264,9 +264,13 @@ func (r *rewriter) emit(from, to, i int) string {
 	return b.String()
 }
 
+// memoryLimit is the address space that one test run may have, in bytes.
+const memoryLimit = 6 << 30
+
 // test runs what can notice a change, the quick first. A change that never ends is noticed by the time limit.
 func test(binary, dir, fuzz string, id int) (string, error) {
-	cmd := exec.Command(binary, "-test.failfast", "-test.timeout", "2m", "-test.run", "Golden|AgainstPorcupine|Engine")
+	const limited = `ulimit -v "$1"; shift; exec "$@"` // a change that takes memory without end is noticed, before the machine does
+	cmd := exec.Command("sh", "-c", limited, "sh", fmt.Sprint(memoryLimit>>10), binary, "-test.failfast", "-test.timeout", "2m", "-test.run", "Golden|AgainstPorcupine|Engine")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "LOCKTEST_FUZZ="+fuzz, fmt.Sprintf("LOCKTEST_MUTANT=%d", id))
 	out, err := cmd.CombinedOutput()

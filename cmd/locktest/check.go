@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +20,7 @@ import (
 )
 
 func (a *app) checkCommand() *cobra.Command {
-	var dir, cross string
+	var dir, cross, memory string
 	promise := &promise{}
 	cmd := &cobra.Command{
 		Use:   "check RUN|HISTORY...",
@@ -35,9 +36,13 @@ A history that was cut off, because the harness was killed, is judged as far as 
 			if cross != "on" && cross != "off" {
 				return usage{fmt.Errorf("--cross-check %s: expected on or off", cross)}
 			}
+			limit, err := parseMemory(memory)
+			if err != nil {
+				return usage{fmt.Errorf("--memory: %w", err)}
+			}
 			var outcomes []*runner.Outcome
 			for _, arg := range args {
-				o, err := a.check(cmd.Context(), arg, dir, cross == "on", promise)
+				o, err := a.check(cmd.Context(), arg, dir, cross == "on", promise, checker.Options{Memory: limit})
 				if err != nil {
 					return err
 				}
@@ -48,11 +53,28 @@ A history that was cut off, because the harness was killed, is judged as far as 
 	}
 	cmd.Flags().StringVar(&dir, "run-dir", "runs", "folder of the runs' folders")
 	cmd.Flags().StringVar(&cross, "cross-check", "on", "off: leave the second engine out")
+	cmd.Flags().StringVar(&memory, "memory", "", "what judging may take beyond the history, such as 2GiB; with more the verdict is inconclusive (default: no limit)")
 	promise.flags(cmd)
 	return cmd
 }
 
-func (a *app) check(ctx context.Context, arg, root string, cross bool, p *promise) (*runner.Outcome, error) {
+// parseMemory reads a number of bytes with a unit; nothing is 0.
+func parseMemory(text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	for unit, shift := range map[string]int{"KiB": 10, "MiB": 20, "GiB": 30} {
+		if number, ok := strings.CutSuffix(text, unit); ok {
+			n, err := strconv.Atoi(strings.TrimSpace(number))
+			if err == nil && n > 0 && n < 1<<20 {
+				return n << shift, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("%q is not a size such as 512MiB or 2GiB", text)
+}
+
+func (a *app) check(ctx context.Context, arg, root string, cross bool, p *promise, limits checker.Options) (*runner.Outcome, error) {
 	path, err := findHistory(arg, root)
 	if err != nil {
 		return nil, err
@@ -69,7 +91,7 @@ func (a *app) check(ctx context.Context, arg, root string, cross bool, p *promis
 		}
 	}
 	o.Again = "locktest check " + arg
-	runner.Judge(ctx, o, h, checker.All(), catalog.CrossCheck(cross, catalog.Self()))
+	runner.Judge(ctx, o, h, checker.All(), catalog.CrossCheck(cross, catalog.Self()), limits)
 	if !a.json {
 		a.tell(o)
 	}
