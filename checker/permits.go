@@ -1,8 +1,10 @@
 package checker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +35,27 @@ func judgeReadWrite(ctx context.Context, v *view) Result {
 		v.notAlone)
 }
 
+// readersAtOnce is how many shared holds there were at one moment, at most: 1 is a lock that shares nothing.
+func readersAtOnce(holds []hold) int {
+	type edge struct {
+		at  time.Duration
+		end bool
+	}
+	var edges []edge
+	for i := range holds {
+		if h := &holds[i]; h.shared && !h.float && h.ri > h.ac {
+			edges = append(edges, edge{h.ac, false}, edge{h.ri, true})
+		}
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(bit(b.end), bit(a.end))) })
+	now, most := 0, 0
+	for _, e := range edges {
+		now += 1 - 2*bit(e.end)
+		most = max(most, now)
+	}
+	return most
+}
+
 // crowded judges the locks that applies picks, by a sweep over their holds.
 func (v *view) crowded(ctx context.Context, kind, none string, applies func(*history.Contract) bool,
 	sweep func([]hold, *history.Contract) []crowding, tell func(*lockView, crowding) Finding) Result {
@@ -46,6 +69,9 @@ func (v *view) crowded(ctx context.Context, kind, none string, applies func(*his
 		r.engine = "sweep"
 		holds := v.countable(l, r)
 		r.numbers["holds"] = float64(len(holds))
+		if kind == WriterNotAlone {
+			r.numbers["readers_at_once"] = max(r.numbers["readers_at_once"], float64(readersAtOnce(holds)))
+		}
 		for _, c := range sweep(holds, &l.contract) {
 			f := tell(l, c)
 			if eps := 2 * v.header.ClockError; eps > 0 && c.to-c.at <= eps {
@@ -65,6 +91,9 @@ func (v *view) crowded(ctx context.Context, kind, none string, applies func(*his
 	}
 	r := sum(rs)
 	r.Summary = fmt.Sprintf("%s, %s", count(int(r.Numbers["holds"]), "hold"), count(len(r.Findings), "violation"))
+	if n, ok := r.Numbers["readers_at_once"]; ok {
+		r.Summary += fmt.Sprintf(", up to %s at once", count(int(n), "reader"))
+	}
 	return r
 }
 

@@ -125,6 +125,9 @@ func (j *resourceJudge) lostUpdate(base int64, a, b int32) {
 
 // blame takes the client that came after its lease had ended, or else the service that let both in.
 func (j *resourceJudge) blame(a, b int32) (Strength, Party) {
+	if l := j.v.lockOf(&j.v.ops[b]); l != nil && l.contract.NonExclusive {
+		return Definite, ResourceParty // nobody but the resource was to keep two apart
+	}
 	if strength, party := j.overran(b); party == ClientParty {
 		return sure(strength), party
 	}

@@ -163,6 +163,9 @@ func control(t *testing.T, m mistake, r *row, seed uint64) {
 	if o.Conclusion.Exit != 0 || !expects(o, m.caught) {
 		t.Errorf("%s with seed %d is not caught by %s and nothing else:\n%s", m.name, seed, m.caught, told(o))
 	}
+	if m.caught == checker.MutualExclusion && !granted(o) {
+		t.Errorf("%s with seed %d is caught only by what every lease allows:\n%s", m.name, seed, told(o))
+	}
 	expect := "{mutual-exclusion/stale-holder: any}"
 	if strings.Contains(string(src), "message:") { // which the right lock may never send
 		expect = "{mutual-exclusion/stale-holder: any, coverage: any}"
@@ -173,6 +176,13 @@ func control(t *testing.T, m mistake, r *row, seed uint64) {
 		t.Errorf("%s with seed %d is not clean in the scenario of %s:\n%s", m.reference, seed, m.name, told(right))
 	}
 	r.add(o, m.caught, right)
+}
+
+// granted says whether two were granted the lock at once, which a right lock never does.
+func granted(o *runner.Outcome) bool {
+	return slices.ContainsFunc(o.Results, func(r checker.Result) bool {
+		return r.Property == checker.MutualExclusion && (r.Kinds == nil && r.Verdict == checker.Violated || r.Kinds[checker.DoubleGrant] == checker.Violated)
+	})
 }
 
 // expects says whether the property was violated, and expected to be.
