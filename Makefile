@@ -13,7 +13,9 @@ NEEDS := redis-server=redis-server \
 	java=default-jre-headless \
 	/usr/share/java/zookeeper.jar=libzookeeper-java \
 	/usr/sbin/mkfs.ext4,mkfs.ext4=e2fsprogs \
-	/usr/sbin/iptables-restore,iptables-restore=iptables
+	/usr/sbin/iptables-restore,iptables-restore=iptables \
+	xmllint=libxml2-utils \
+	/usr/lib/python3/dist-packages/junitparser/__init__.py=python3-junitparser
 # missing prints the packages that aren't there, one a line.
 missing = for n in $(foreach n,$(NEEDS),'$(n)'); do there=; IFS=, read -ra places <<<"$${n%=*}"; \
 	for p in "$${places[@]}"; do if command -v "$$p" >/dev/null || compgen -G "$$p" >/dev/null; then there=yes; fi; done; \

@@ -21,7 +21,7 @@ import (
 
 func (a *app) checkCommand() *cobra.Command {
 	var dir, cross, memory string
-	promise := &promise{}
+	promise, g := &promise{}, &gate{}
 	cmd := &cobra.Command{
 		Use:   "check RUN|HISTORY...",
 		Short: "Judge what was recorded again",
@@ -36,6 +36,9 @@ A history that was cut off, because the harness was killed, is judged as far as 
 			if cross != "on" && cross != "off" {
 				return usage{fmt.Errorf("--cross-check %s: expected on or off", cross)}
 			}
+			if err := g.prepare(a); err != nil {
+				return err
+			}
 			limit, err := parseMemory(memory)
 			if err != nil {
 				return usage{fmt.Errorf("--memory: %w", err)}
@@ -48,13 +51,14 @@ A history that was cut off, because the harness was killed, is judged as far as 
 				}
 				outcomes = append(outcomes, o)
 			}
-			return a.finish(outcomes)
+			return a.finish(outcomes, g)
 		},
 	}
 	cmd.Flags().StringVar(&dir, "run-dir", "runs", "folder of the runs' folders")
 	cmd.Flags().StringVar(&cross, "cross-check", "on", "off: leave the second engine out")
 	cmd.Flags().StringVar(&memory, "memory", "", "what judging may take beyond the history, such as 2GiB; with more the verdict is inconclusive (default: no limit)")
 	promise.flags(cmd)
+	g.flags(cmd, a)
 	return cmd
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"io"
 
 	"github.com/locktest/locktest/reports"
 	"github.com/locktest/locktest/runner"
@@ -24,18 +25,18 @@ type failure struct {
 	Problems []scenarios.Report    `json:"problems,omitempty"` // of scenario files
 }
 
-// document prints the result of a single run as it stands in its folder, and of several in one list.
-func (a *app) document(outcomes []*runner.Outcome) error {
+// documentFor is the result of a single run as it stands in its folder, and of several in one list.
+func (a *app) documentFor(outcomes []*runner.Outcome) any {
 	if len(outcomes) == 1 {
 		d := reports.NewDocument(outcomes[0])
 		d.Exit = a.exit
-		return a.print(d)
+		return d
 	}
 	all := documents{Schema: "locktest.results/1", Exit: a.exit, Runs: []*reports.Document{}}
 	for _, o := range outcomes {
 		all.Runs = append(all.Runs, reports.NewDocument(o))
 	}
-	return a.print(all)
+	return all
 }
 
 // documentOf prints an error after which there is no result.
@@ -49,8 +50,11 @@ func (a *app) documentOf(err error, status int) {
 	a.print(f)
 }
 
-func (a *app) print(v any) error {
-	e := json.NewEncoder(a.stdout)
+func (a *app) print(v any) error { return encode(a.stdout, v) }
+
+// encode writes v as people can read it.
+func encode(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)

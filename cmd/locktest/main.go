@@ -30,6 +30,7 @@ const (
 	exitEnvironment = 69
 	exitInternal    = 70
 	exitAdapter     = 76
+	exitSkip        = 125 // of git bisect
 	exitInterrupt   = 130
 	exitTerminate   = 143
 )
@@ -43,7 +44,7 @@ func main() {
 
 // execute is main with everything that it touches passed in.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	a := &app{stdout: stdout, stderr: stderr, json: slices.Contains(args, "--json")} // also where flags can't be read
+	a := &app{stdout: stdout, stderr: stderr, json: slices.Contains(args, "--json"), bisect: asksBisect(args)} // also where flags can't be read
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(stdout)
@@ -58,6 +59,12 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return a.fail(err)
 }
 
+// asksBisect is for where flags can't be read.
+func asksBisect(args []string) bool {
+	i := slices.Index(args, "--exit-code")
+	return slices.Contains(args, "--exit-code=bisect") || i >= 0 && i+1 < len(args) && args[i+1] == "bisect"
+}
+
 // app is one call of the command.
 type app struct {
 	stdout, stderr io.Writer
@@ -69,6 +76,8 @@ type app struct {
 	verbose    bool
 	noProgress bool
 	json       bool
+	bisect     bool // statuses are those that git bisect takes
+	piped      bool // a report has standard output for itself
 	dir        string
 
 	secrets []access.Redactor
@@ -137,7 +146,7 @@ type told struct {
 
 // fail tells err and returns its exit status.
 func (a *app) fail(err error) int {
-	status := statusOf(err)
+	status := a.coded(statusOf(err))
 	if a.json {
 		a.documentOf(err, status)
 		return status

@@ -9,10 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,6 +24,7 @@ import (
 // runFlags are those of `run` alone.
 type runFlags struct {
 	choice
+	gate       gate
 	dir        string
 	dry        bool
 	crossCheck string
@@ -57,6 +55,7 @@ Exit status: 0 all as expected, 1 a safety property is violated, 2 inconclusive,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), args, f) },
 	}
 	f.flags(cmd)
+	f.gate.flags(cmd, a)
 	cmd.Flags().IntVarP(&f.repeat, "repeat", "n", 0, "run each N times, with seeds that count up; stops at the first run that is not as expected")
 	cmd.Flags().StringVar(&f.budget, "budget", "", "start no further repeat after this time, such as 10m")
 	cmd.Flags().StringVar(&f.dir, "run-dir", "runs", "folder of the runs' folders")
@@ -73,6 +72,9 @@ func (a *app) run(ctx context.Context, files []string, f *runFlags) error {
 		return usage{fmt.Errorf("--cross-check %s: expected on or off", f.crossCheck)}
 	case f.repeat < 0 || f.timeout < 0:
 		return usage{errors.New("--repeat and --timeout can't be negative")}
+	}
+	if err := f.gate.prepare(a); err != nil {
+		return err
 	}
 	f.lock = true
 	all, err := a.load(files, &f.choice)
@@ -101,7 +103,7 @@ func (a *app) run(ctx context.Context, files []string, f *runFlags) error {
 			break
 		}
 	}
-	if err := a.finish(outcomes); err != nil {
+	if err := a.finish(outcomes, &f.gate); err != nil {
 		return err
 	}
 	a.ended(ctx, len(outcomes))
@@ -116,7 +118,7 @@ func (a *app) ended(ctx context.Context, runs int) {
 	}
 	fmt.Fprintf(a.stderr, "locktest: ended by %s after %d runs\n", signal, runs)
 	if status := signalStatus(string(signal)); status != 0 {
-		a.exit = status
+		a.exit = a.coded(status)
 	}
 }
 
@@ -125,51 +127,6 @@ func drawSeed() uint64 {
 	var b [8]byte
 	rand.Read(b[:])
 	return binary.BigEndian.Uint64(b[:]) >> 11
-}
-
-// repeat runs one scenario as often as asked for, with seeds that count up, until a run isn't as expected.
-func (a *app) repeat(ctx context.Context, l loaded, plan *runner.Plan, r scenarios.Run, f *runFlags) []*runner.Outcome {
-	var outcomes []*runner.Outcome
-	began := time.Now()
-	first := plan.Scenario.Run.Seed
-	for i := range max(1, r.Repeat) {
-		if i > 0 {
-			if r.Budget > 0 && time.Since(began) > r.Budget {
-				fmt.Fprintf(a.stderr, "locktest: the budget of %v is spent after %d of %d runs\n", r.Budget, i, r.Repeat)
-				break
-			}
-			next := *plan.Scenario
-			next.Run.Seed = first + uint64(i)
-			var err error
-			if plan, err = catalog.Resolve(&next, l.source, catalog.ResolveOptions{CrossCheck: f.crossCheck == "on", NoExec: f.noExec, Self: catalog.Self()}); err != nil {
-				return append(outcomes, &runner.Outcome{Scenario: &next, Err: err})
-			}
-		}
-		o := a.one(ctx, plan, f.dir)
-		outcomes = append(outcomes, o)
-		if o.Err != nil || o.Conclusion.Exit != 0 || ctx.Err() != nil {
-			break
-		}
-	}
-	if r.Repeat > 1 && !a.json {
-		a.tally(outcomes, r.Repeat)
-	}
-	return outcomes
-}
-
-// tally is the last line of a scenario that was run several times.
-func (a *app) tally(outcomes []*runner.Outcome, planned int) {
-	as := 0
-	for _, o := range outcomes {
-		if o.Err == nil && o.Conclusion.Exit == 0 {
-			as++
-		}
-	}
-	text := fmt.Sprintf("%s with %s: as expected in %d of %d runs", outcomes[0].Scenario.Name, outcomes[0].Lock, as, len(outcomes))
-	if len(outcomes) < planned {
-		text += fmt.Sprintf("; %d were planned, it stops at the first that is not", planned)
-	}
-	fmt.Fprintln(a.stdout, text)
 }
 
 // one runs a plan and writes what there is to write; it prints the result unless JSON is asked for.
@@ -243,128 +200,28 @@ func (a *app) file(path string, o *runner.Outcome, r reports.Reporter) error {
 	return errors.Join(reports.Safely(r)(a.discreet(f), o), f.Close())
 }
 
+// screen is where results are told: standard output, unless a report has that for itself.
+func (a *app) screen() io.Writer {
+	if a.piped {
+		return a.stderr
+	}
+	return a.stdout
+}
+
 // tell prints the result of one run.
 func (a *app) tell(o *runner.Outcome) {
 	if o.History != nil {
-		r := reports.Text(a.style(a.stdout))
+		r := reports.Text(a.style(a.screen()))
 		if a.quiet {
-			r = reports.Verdict(a.style(a.stdout))
+			r = reports.Verdict(a.style(a.screen()))
 		}
-		if err := reports.Safely(r)(a.stdout, o); err != nil {
+		if err := reports.Safely(r)(a.screen(), o); err != nil {
 			fmt.Fprintf(a.stderr, "locktest: %v\n", err)
 		}
 	}
 	if o.Err != nil {
 		reports.WriteError(a.stderr, o.Err, a.style(a.stderr))
 	}
-}
-
-// finish sets the exit status of the whole command, and prints the JSON document if that is asked for.
-func (a *app) finish(outcomes []*runner.Outcome) error {
-	for _, o := range outcomes {
-		a.exit = worse(a.exit, exitOf(o))
-		if d := disagreements(o); d != "" {
-			fmt.Fprintf(a.stderr, "locktest: the two engines disagree about %s: this is a bug in locktest; please report it with %s\n", d, filepath.Join(o.Dir, runner.HistoryFile))
-			a.exit = exitInternal
-		}
-	}
-	if !a.json {
-		return nil
-	}
-	return a.document(outcomes)
-}
-
-// exitOf: a signal counts always, a violation even where the harness failed later.
-func exitOf(o *runner.Outcome) int {
-	if s := signalStatus(o.Interrupted); s != 0 {
-		return s
-	}
-	if o.Err != nil && o.Conclusion.Exit != runner.ExitViolated {
-		return statusOf(o.Err)
-	}
-	return o.Conclusion.Exit
-}
-
-// worse of two statuses: of 1, 2 and 3 the lowest, but what could not run, or was ended, above all but a violation.
-func worse(a, b int) int {
-	rank := func(s int) int {
-		switch {
-		case s >= exitInterrupt:
-			return 0
-		case s == runner.ExitViolated:
-			return 1
-		case s >= exitUsage:
-			return 2
-		case s == runner.ExitOK:
-			return 9
-		}
-		return 2 + s
-	}
-	if rank(a) <= rank(b) {
-		return a
-	}
-	return b
-}
-
-func disagreements(o *runner.Outcome) string {
-	var names []string
-	for _, c := range o.CrossCheck {
-		if c.Disagrees() {
-			names = append(names, c.Lock+" ("+c.Model+")")
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
-// signals ends the context on the first SIGINT or SIGTERM, and the program on the second: the supervisor then kills what
-// is left.
-func (a *app) signals(ctx context.Context, timeout time.Duration) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	ch := make(chan os.Signal, 2)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	var late <-chan time.Time
-	if timeout > 0 {
-		late = time.After(timeout)
-	}
-	end := make(chan struct{})
-	go func() {
-		for n := 0; ; {
-			select {
-			case s := <-ch:
-				if n++; n == 2 {
-					fmt.Fprintln(a.stderr, "locktest: left at once; servers and clients are being killed")
-					os.Exit(statusOfSignal(s))
-				}
-				cancel(runner.Interrupt(nameOf(s)))
-			case <-late:
-				cancel(runner.Interrupt(fmt.Sprintf("--timeout %v", timeout)))
-			case <-end:
-				return
-			}
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(ch)
-		close(end)
-		cancel(nil)
-	}
-}
-
-func nameOf(s os.Signal) string {
-	switch s {
-	case syscall.SIGTERM:
-		return "SIGTERM"
-	case syscall.SIGHUP:
-		return "SIGHUP"
-	}
-	return "SIGINT"
-}
-
-func statusOfSignal(s os.Signal) int {
-	if s == syscall.SIGTERM {
-		return exitTerminate
-	}
-	return exitInterrupt
 }
 
 // showPlans prints what would be run.
