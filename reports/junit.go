@@ -99,42 +99,42 @@ type junitReason struct {
 func junitTime(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
 
 func (b *Batch) junitSuite(s *Series) junitSuite {
-	out := junitSuite{Name: strings.TrimSpace(s.Name + " [" + s.Lock + "]"), File: s.File}
+	suite := junitSuite{Name: strings.TrimSpace(s.Name + " [" + s.Lock + "]"), File: s.File}
 	for i, o := range s.Outcomes {
-		out.total += o.Elapsed
+		suite.total += o.Elapsed
 		if i == 0 && !o.Began.IsZero() {
-			out.Timestamp = o.Began.UTC().Format("2006-01-02T15:04:05")
+			suite.Timestamp = o.Began.UTC().Format("2006-01-02T15:04:05")
 		}
 	}
 	first := s.Outcomes[0]
-	out.Properties = []junitProperty{{"seed", fmt.Sprint(first.Seed)}, {"runs", fmt.Sprint(len(s.Outcomes))}}
+	suite.Properties = []junitProperty{{"seed", fmt.Sprint(first.Seed)}, {"runs", fmt.Sprint(len(s.Outcomes))}}
 	if worst := (&Batch{Outcomes: s.Outcomes}).gravest(); worst.Run != "" {
-		out.Properties = append(out.Properties, junitProperty{"run", worst.Run}, junitProperty{"again", clean(worst.Again)})
+		suite.Properties = append(suite.Properties, junitProperty{"run", worst.Run}, junitProperty{"again", clean(worst.Again)})
 	}
 	for _, name := range s.properties() {
-		out.Cases = append(out.Cases, b.junitCase(s, name))
+		suite.Cases = append(suite.Cases, b.junitCase(s, name))
 	}
-	if c := s.junitRun(); c != nil || len(out.Cases) == 0 {
+	if c := s.junitRun(); c != nil || len(suite.Cases) == 0 {
 		if c == nil {
 			c = &junitCase{Name: "run", Error: &junitReason{Type: "inconclusive", Message: "nothing was judged"}}
 		}
-		out.Cases = append(out.Cases, *c)
+		suite.Cases = append(suite.Cases, *c)
 	}
-	for i := range out.Cases {
-		c := &out.Cases[i]
-		c.Class, c.Time = strings.ReplaceAll(s.Name, ".", "-")+"."+strings.ReplaceAll(s.Lock, ".", "-"), junitTime(out.total)
-		out.Tests++
+	for i := range suite.Cases {
+		c := &suite.Cases[i]
+		c.Class, c.Time = strings.ReplaceAll(s.Name, ".", "-")+"."+strings.ReplaceAll(s.Lock, ".", "-"), junitTime(suite.total)
+		suite.Tests++
 		switch {
 		case c.Failure != nil:
-			out.Failures++
+			suite.Failures++
 		case c.Error != nil:
-			out.Errors++
+			suite.Errors++
 		case c.Skipped != nil:
-			out.Skipped++
+			suite.Skipped++
 		}
 	}
-	out.Time = junitTime(out.total)
-	return out
+	suite.Time = junitTime(suite.total)
+	return suite
 }
 
 // junitRun is the case of runs that could not be carried out; nil: there was none.
