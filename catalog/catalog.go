@@ -88,6 +88,7 @@ func Codes() []scenarios.Code {
 		scenarios.Code{Code: CodeAdapterLine, About: "a client printed a line that is no reply; it is kept and otherwise ignored"},
 		scenarios.Code{Code: CodeAdapter, About: "a client broke the protocol or died outside any fault"},
 		scenarios.Code{Code: CodeHistory, About: "a history can't be read"},
+		scenarios.Code{Code: CodeBaseline, About: "a file of known violations can't be read, or an entry has no reason"},
 		scenarios.Code{Code: CodeDisagreement, About: "the two engines of the checker disagree: a bug in locktest"},
 	)
 	return codes
@@ -100,5 +101,6 @@ const (
 	CodeAdapterLine  = "LT201"
 	CodeAdapter      = "LT202"
 	CodeHistory      = "LT301"
+	CodeBaseline     = "LT302"
 	CodeDisagreement = "LT901"
 )

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/locktest/locktest/baseline"
 	"github.com/locktest/locktest/runner"
 )
 
@@ -15,6 +16,8 @@ type Batch struct {
 	Exit     int // of the command
 	// Passes names the conditions that don't fail the command (--fail-on left them out); nil: all fail it.
 	Passes map[string]bool
+	// Baseline is what became of known violations; nil: there is no baseline.
+	Baseline *baseline.Comparison
 }
 
 // BatchReporter writes what a command made of all its runs in one format.

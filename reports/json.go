@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/locktest/locktest/baseline"
 	"github.com/locktest/locktest/checker"
 	"github.com/locktest/locktest/history"
 	"github.com/locktest/locktest/runner"
@@ -17,34 +18,36 @@ const ResultSchema = "locktest.result/1"
 
 // Document is the JSON result. Times are nanoseconds, of a run from its begin.
 type Document struct {
-	Schema      string              `json:"schema"`
-	Run         string              `json:"run,omitempty"`
-	Scenario    string              `json:"scenario,omitempty"`
-	Lock        string              `json:"lock"`
-	Cluster     Cluster             `json:"cluster"`
-	Separate    bool                `json:"separate_clients"` // each client was an OS process
-	Seed        string              `json:"seed"`             // text: numbers this large lose digits in some readers
-	Began       time.Time           `json:"began"`
-	Duration    time.Duration       `json:"duration_ns"` // from the first event to the last
-	Word        string              `json:"word"`
-	Exit        int                 `json:"exit"`
-	Met         bool                `json:"met"` // everything is as expected
-	Conditions  []runner.Condition  `json:"conditions"`
-	Expected    []runner.Condition  `json:"expected_violations"`
-	Accepted    []runner.Condition  `json:"accepted_violations"`
-	Properties  []checker.Result    `json:"properties"`
-	CrossCheck  []checker.Agreement `json:"cross_check,omitempty"`
-	Groups      []DocumentGroup     `json:"violations"`
-	Faults      []DocumentFault     `json:"faults"`
-	Counts      Counts              `json:"counts"`
-	Metrics     runner.Metrics      `json:"metrics"`
-	Stalls      DocumentStalls      `json:"host_stalls"`
-	Versions    map[string]string   `json:"versions,omitempty"`
-	Paths       map[string]string   `json:"paths,omitempty"`
-	Again       string              `json:"again,omitempty"`
-	Interrupted string              `json:"interrupted,omitempty"`
-	Truncated   string              `json:"truncated,omitempty"`
-	Error       *DocumentError      `json:"error,omitempty"`
+	Schema      string               `json:"schema"`
+	Run         string               `json:"run,omitempty"`
+	Scenario    string               `json:"scenario,omitempty"`
+	Lock        string               `json:"lock"`
+	Cluster     Cluster              `json:"cluster"`
+	Separate    bool                 `json:"separate_clients"` // each client was an OS process
+	Seed        string               `json:"seed"`             // text: numbers this large lose digits in some readers
+	Began       time.Time            `json:"began"`
+	Duration    time.Duration        `json:"duration_ns"` // from the first event to the last
+	Word        string               `json:"word"`
+	Exit        int                  `json:"exit"`
+	Met         bool                 `json:"met"` // everything is as expected
+	Conditions  []runner.Condition   `json:"conditions"`
+	Expected    []runner.Condition   `json:"expected_violations"`
+	Accepted    []runner.Condition   `json:"accepted_violations"`
+	Known       []runner.Condition   `json:"known_violations"` // by the baseline
+	Properties  []checker.Result     `json:"properties"`
+	CrossCheck  []checker.Agreement  `json:"cross_check,omitempty"`
+	Groups      []DocumentGroup      `json:"violations"`
+	Faults      []DocumentFault      `json:"faults"`
+	Counts      Counts               `json:"counts"`
+	Metrics     runner.Metrics       `json:"metrics"`
+	Stalls      DocumentStalls       `json:"host_stalls"`
+	Versions    map[string]string    `json:"versions,omitempty"`
+	Paths       map[string]string    `json:"paths,omitempty"`
+	Again       string               `json:"again,omitempty"`
+	Interrupted string               `json:"interrupted,omitempty"`
+	Baseline    *baseline.Comparison `json:"baseline,omitempty"` // where the command was given one
+	Truncated   string               `json:"truncated,omitempty"`
+	Error       *DocumentError       `json:"error,omitempty"`
 }
 
 // Cluster is what the run had for servers.
@@ -121,7 +124,7 @@ func NewDocument(o *runner.Outcome) *Document {
 		Schema: ResultSchema, Run: o.Run, Lock: o.Lock, Cluster: Cluster{Kind: o.Kind, Why: o.KindWhy, Ran: o.Cluster},
 		Separate: o.Separate, Seed: fmt.Sprint(o.Seed), Began: o.Began, Word: o.Conclusion.Word, Exit: o.Conclusion.Exit,
 		Met: o.Conclusion.Exit == runner.ExitOK && o.Err == nil, Conditions: some(o.Conclusion.Conditions),
-		Expected: some(o.Conclusion.Expected), Accepted: some(o.Conclusion.Accepted), Properties: some(o.Results),
+		Expected: some(o.Conclusion.Expected), Accepted: some(o.Conclusion.Accepted), Known: some(o.Conclusion.Known), Properties: some(o.Results),
 		CrossCheck: o.CrossCheck, Groups: []DocumentGroup{}, Faults: []DocumentFault{}, Metrics: o.Metrics, Paths: paths(o),
 		Again: o.Again, Interrupted: o.Interrupted,
 	}

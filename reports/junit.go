@@ -207,6 +207,9 @@ func (s *Series) junitCalm(name string) (*junitReason, string) {
 		for _, c := range about(o.Conclusion.Expected, name) {
 			lines, applies = append(lines, "violated, as expected: "+clean(c.Text)), true
 		}
+		for _, c := range about(o.Conclusion.Known, name) {
+			lines, applies = append(lines, "violated, and known by the baseline ("+clean(c.Because)+"): "+clean(c.Text)), true
+		}
 		for _, c := range about(o.Conclusion.Accepted, name) {
 			lines, applies = append(lines, "violated, and accepted by the scenario: "+clean(c.Text)), true
 		}

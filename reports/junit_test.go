@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/locktest/locktest/baseline"
 	"github.com/locktest/locktest/checker"
 	"github.com/locktest/locktest/runner"
 )
@@ -246,5 +248,34 @@ func TestGravest(t *testing.T) {
 	}
 	if got := checker.Coverage; len(about(inconclusive().Conclusion.Conditions, got)) != 1 {
 		t.Error("the condition about coverage isn't found")
+	}
+}
+
+// Violations that a baseline accepts pass, and are told with their reason.
+func TestKnownViolations(t *testing.T) {
+	o := staleWrite(nil)
+	f := &baseline.File{}
+	r := baseline.Of(o)
+	if _, err := f.Add(r.Signatures()[:1], "no | fencing yet", "", "", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	f.Excuse(o)
+	b := &Batch{Exit: 1, Outcomes: []*runner.Outcome{o}, Baseline: f.Compare([]baseline.Run{baseline.Of(o)})}
+	xml := batched(t, JUnit, b)
+	valid(t, xml)
+	if strings.Count(xml, "<failure") != 1 || !strings.Contains(xml, "violated, and known by the baseline (no | fencing yet)") {
+		t.Error(xml)
+	}
+	md := batched(t, Markdown, b)
+	if !strings.Contains(md, "**New**\n\n- `") || !strings.Contains(md, "<summary>1 known violation ongoing</summary>") || !strings.Contains(md, "no \\| fencing yet") {
+		t.Error(md)
+	}
+	var w strings.Builder
+	if err := Baseline(&w, b.Baseline, Style{}); err != nil || strings.Count(w.String(), "ongoing") != 1 || strings.Count(w.String(), "  new  ") != 1 {
+		t.Errorf("%v: %s", err, w.String())
+	}
+	text := written(t, Text(Style{}), o)
+	if !strings.Contains(text, "Known, by the baseline: mutual exclusion") || !strings.Contains(text, "known ") {
+		t.Error(text)
 	}
 }

@@ -29,6 +29,7 @@ func Markdown(w io.Writer, b *Batch) error {
 		}
 		m.printf("| %s | %s | %s | %d | %s |\n", cell(s.Name), cell(s.Lock), b.verdict(&s), len(s.Outcomes), cell(s.evidence()))
 	}
+	m.baseline(b.Baseline)
 	m.stories(b, series)
 	m.again(b)
 	_, err := io.WriteString(w, m.String())

@@ -196,7 +196,7 @@ func (s *screen) conditions() {
 	if len(accepted) > 0 && !s.storied() {
 		s.wrapped("  ", "Violated, and accepted by the scenario: "+strings.Join(accepted, ", ")+".")
 	}
-	told := len(c.Expected) > 0 || len(accepted) > 0 && !s.storied()
+	told := s.known() || len(c.Expected) > 0 || len(accepted) > 0 && !s.storied()
 	for _, m := range c.Conditions {
 		if m.Exit == runner.ExitViolated || s.inStory(m.Property) || s.cut() && m.Property == checker.Coverage {
 			continue

@@ -84,6 +84,8 @@ func (s *screen) shownVerdict(r checker.Result) string {
 	switch {
 	case r.Verdict != checker.Violated || slices.ContainsFunc(c.Conditions, about):
 		return word(r.Verdict)
+	case slices.ContainsFunc(c.Known, about):
+		return "known"
 	case slices.ContainsFunc(c.Expected, about):
 		return "as expected"
 	case slices.ContainsFunc(c.Accepted, about):

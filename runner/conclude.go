@@ -78,18 +78,18 @@ func (c *concluder) verdict(name string, want scenarios.Expectation, got checker
 	switch {
 	case want.Verdict == "any":
 		if got == checker.Violated {
-			c.accepted = append(c.accepted, Condition{ExitOK, "violated", name, firstMessage(r, name)})
+			c.accepted = append(c.accepted, Condition{Exit: ExitOK, Name: "violated", Property: name, Text: firstMessage(r, name)})
 		}
 	case want.Verdict == "violated" && got == checker.Violated:
-		c.expected = append(c.expected, Condition{ExitOK, "violated", name, want.Because})
+		c.expected = append(c.expected, Condition{Exit: ExitOK, Name: "violated", Property: name, Text: want.Because})
 	case want.Verdict == "violated":
-		c.met = append(c.met, Condition{ExitExpectation, "expectation", name, fmt.Sprintf("a violation was expected (%s), the verdict is %s%s", want.Because, got, because(r))})
+		c.met = append(c.met, Condition{Exit: ExitExpectation, Name: "expectation", Property: name, Text: fmt.Sprintf("a violation was expected (%s), the verdict is %s%s", want.Because, got, because(r))})
 	case got == checker.Violated && safety[r.Property]:
-		c.met = append(c.met, Condition{ExitViolated, "violated", name, firstMessage(r, name)})
+		c.met = append(c.met, Condition{Exit: ExitViolated, Name: "violated", Property: name, Text: firstMessage(r, name)})
 	case got == checker.Violated:
-		c.met = append(c.met, Condition{ExitExpectation, "expectation", name, firstMessage(r, name)})
+		c.met = append(c.met, Condition{Exit: ExitExpectation, Name: "expectation", Property: name, Text: firstMessage(r, name)})
 	case got == checker.Inconclusive:
-		c.met = append(c.met, Condition{ExitInconclusive, "inconclusive", name, cmp.Or(r.Why, r.Summary)})
+		c.met = append(c.met, Condition{Exit: ExitInconclusive, Name: "inconclusive", Property: name, Text: cmp.Or(r.Why, r.Summary)})
 	}
 }
 
@@ -116,7 +116,7 @@ func (c *concluder) missing(results []checker.Result) {
 		property, _, _ := strings.Cut(name, "/")
 		judged := slices.ContainsFunc(results, func(r checker.Result) bool { return r.Property == property })
 		if e := c.expect[name]; !judged && e.Verdict != "any" {
-			c.met = append(c.met, Condition{ExitInconclusive, "inconclusive", name, "nothing judged this property in this run"})
+			c.met = append(c.met, Condition{Exit: ExitInconclusive, Name: "inconclusive", Property: name, Text: "nothing judged this property in this run"})
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (c *concluder) threshold(t scenarios.Threshold, m Metrics) {
 	if name == "availability" || name == "throughput" {
 		got := map[string]float64{"availability": part.Availability, "throughput": part.Throughput}[name]
 		if got < t.Min {
-			c.met = append(c.met, Condition{ExitExpectation, "threshold", t.Metric, fmt.Sprintf("%s during %s is %.4g, the minimum is %.4g", t.Metric, cmp.Or(t.During, "all"), got, t.Min)})
+			c.met = append(c.met, Condition{Exit: ExitExpectation, Name: "threshold", Property: t.Metric, Text: fmt.Sprintf("%s during %s is %.4g, the minimum is %.4g", t.Metric, cmp.Or(t.During, "all"), got, t.Min)})
 		}
 		return
 	}
@@ -135,9 +135,9 @@ func (c *concluder) threshold(t scenarios.Threshold, m Metrics) {
 	got := map[string]time.Duration{"p50": q.P50, "p95": q.P95, "p99": q.P99, "max": q.Max}[quantile]
 	switch {
 	case q.N == 0:
-		c.met = append(c.met, Condition{ExitInconclusive, "inconclusive", t.Metric, fmt.Sprintf("nothing was measured for %s during %s", t.Metric, cmp.Or(t.During, "all"))})
+		c.met = append(c.met, Condition{Exit: ExitInconclusive, Name: "inconclusive", Property: t.Metric, Text: fmt.Sprintf("nothing was measured for %s during %s", t.Metric, cmp.Or(t.During, "all"))})
 	case t.Max > 0 && got > t.Max:
-		c.met = append(c.met, Condition{ExitExpectation, "threshold", t.Metric, fmt.Sprintf("%s during %s is %v, the maximum is %v", t.Metric, cmp.Or(t.During, "all"), got.Round(10*time.Microsecond), t.Max)})
+		c.met = append(c.met, Condition{Exit: ExitExpectation, Name: "threshold", Property: t.Metric, Text: fmt.Sprintf("%s during %s is %v, the maximum is %v", t.Metric, cmp.Or(t.During, "all"), got.Round(10*time.Microsecond), t.Max)})
 	}
 }
 
@@ -149,26 +149,51 @@ func (c *concluder) availability(m Metrics) {
 	part := m.part(e.During)
 	switch {
 	case part.Attempts == 0:
-		c.met = append(c.met, Condition{ExitInconclusive, "inconclusive", checker.Availability, fmt.Sprintf("no attempt was made during %s", cmp.Or(e.During, "all"))})
+		c.met = append(c.met, Condition{Exit: ExitInconclusive, Name: "inconclusive", Property: checker.Availability, Text: fmt.Sprintf("no attempt was made during %s", cmp.Or(e.During, "all"))})
 	case part.Availability < e.Min:
-		c.met = append(c.met, Condition{ExitExpectation, "expectation", checker.Availability, fmt.Sprintf("availability during %s is %.2f %%, the minimum is %.2f %%", cmp.Or(e.During, "all"), 100*part.Availability, 100*e.Min)})
+		c.met = append(c.met, Condition{Exit: ExitExpectation, Name: "expectation", Property: checker.Availability, Text: fmt.Sprintf("availability during %s is %.2f %%, the minimum is %.2f %%", cmp.Or(e.During, "all"), 100*part.Availability, 100*e.Min)})
 	}
 }
 
-// conclusion picks the word and the status: of 1, 2 and 3 the lowest wins.
+// conclusion picks the word and the status.
 func (c *concluder) conclusion() Conclusion {
 	slices.SortStableFunc(c.met, func(a, b Condition) int { return cmp.Compare(a.Exit, b.Exit) })
-	out := Conclusion{Conditions: c.met, Expected: c.expected, Accepted: c.accepted, Word: WordNone}
-	if len(c.accepted) > 0 {
-		out.Word = WordAccepted
+	out := Conclusion{Conditions: c.met, Expected: c.expected, Accepted: c.accepted}
+	out.settle()
+	return out
+}
+
+// settle derives word and status: of 1, 2 and 3 the lowest wins.
+func (c *Conclusion) settle() {
+	c.Exit, c.Word = ExitOK, WordNone
+	if len(c.Accepted) > 0 {
+		c.Word = WordAccepted
 	}
-	if len(c.expected) > 0 {
-		out.Word = WordAsExpected
+	if len(c.Expected) > 0 {
+		c.Word = WordAsExpected
 	}
-	if len(c.met) > 0 {
-		out.Exit = c.met[0].Exit
-		out.Word = map[int]string{ExitViolated: WordViolated, ExitInconclusive: WordInconclusive, ExitExpectation: WordExpectation}[out.Exit]
+	if len(c.Known) > 0 {
+		c.Word = WordKnown
 	}
+	if len(c.Conditions) > 0 {
+		c.Exit = c.Conditions[0].Exit
+		c.Word = map[int]string{ExitViolated: WordViolated, ExitInconclusive: WordInconclusive, ExitExpectation: WordExpectation}[c.Exit]
+	}
+}
+
+// Excuse returns the conclusion with the violations that are known, and why they are borne with, apart from its conditions.
+func (c Conclusion) Excuse(known func(Condition) (because string, ok bool)) Conclusion {
+	out := c
+	out.Conditions = nil
+	for _, m := range c.Conditions {
+		if because, ok := known(m); ok {
+			m.Exit, m.Because = ExitOK, because
+			out.Known = append(out.Known, m)
+			continue
+		}
+		out.Conditions = append(out.Conditions, m)
+	}
+	out.settle()
 	return out
 }
 

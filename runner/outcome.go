@@ -38,10 +38,11 @@ type Outcome struct {
 // Conclusion is what the results mean for what was expected, and the exit status.
 type Conclusion struct {
 	Exit       int
-	Word       string      // VIOLATED, INCONCLUSIVE, EXPECTATION MISSED, NO VIOLATION FOUND, NO UNEXPECTED VIOLATION, or VIOLATED, AS EXPECTED
+	Word       string      // VIOLATED, INCONCLUSIVE, EXPECTATION MISSED, NO VIOLATION FOUND, NO UNEXPECTED VIOLATION, NO NEW VIOLATION, or VIOLATED, AS EXPECTED
 	Conditions []Condition // every condition that was met, the gravest first; none: all is as expected
 	Expected   []Condition // violations that were found and expected
 	Accepted   []Condition // violations where any verdict is accepted
+	Known      []Condition // violations that a baseline accepts
 }
 
 // Condition is one reason for an exit status.
@@ -50,6 +51,7 @@ type Condition struct {
 	Name     string `json:"name"`     // violated, inconclusive, expectation, threshold
 	Property string `json:"property"` // or property/kind, or a threshold's metric
 	Text     string `json:"text"`
+	Because  string `json:"because,omitempty"` // why a known violation is accepted
 }
 
 // Exit statuses of a run that was carried out; those from 64 on are cmd's.
@@ -67,6 +69,7 @@ const (
 	WordExpectation  = "EXPECTATION MISSED"
 	WordNone         = "NO VIOLATION FOUND"
 	WordAccepted     = "NO UNEXPECTED VIOLATION" // what was violated is what the scenario accepts
+	WordKnown        = "NO NEW VIOLATION"        // what was violated stands in the baseline
 	WordAsExpected   = "VIOLATED, AS EXPECTED"
 )
 

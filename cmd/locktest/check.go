@@ -49,6 +49,10 @@ A history that was cut off, because the harness was killed, is judged as far as 
 				if err != nil {
 					return err
 				}
+				g.known.Excuse(o)
+				if !a.json {
+					a.tell(o)
+				}
 				outcomes = append(outcomes, o)
 			}
 			return a.finish(outcomes, g)
@@ -96,9 +100,6 @@ func (a *app) check(ctx context.Context, arg, root string, cross bool, p *promis
 	}
 	o.Again = "locktest check " + arg
 	runner.Judge(ctx, o, h, checker.All(), catalog.CrossCheck(cross, catalog.Self()), limits)
-	if !a.json {
-		a.tell(o)
-	}
 	return o, nil
 }
 

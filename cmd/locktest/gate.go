@@ -1,12 +1,17 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/locktest/locktest/baseline"
 	"github.com/locktest/locktest/reports"
 	"github.com/locktest/locktest/runner"
 )
@@ -16,13 +21,16 @@ type gate struct {
 	outputs
 	failOn   []string
 	exitCode string
+	baseline string
 
 	passes map[string]bool // conditions that don't fail
+	known  *baseline.File  // nil: there is none
 }
 
 func (g *gate) flags(cmd *cobra.Command, a *app) {
 	g.outputs.flags(cmd, a)
 	cmd.Flags().StringSliceVar(&g.failOn, "fail-on", conditionNames(), "which conditions fail the command, with commas between")
+	cmd.Flags().StringVar(&g.baseline, "baseline", "", "file of known violations, which don't fail (default "+baseline.DefaultFile+" if it is there; none: not even that)")
 	cmd.Flags().StringVar(&g.exitCode, "exit-code", "normal", "normal, or bisect: what git bisect has to skip (inconclusive, or it could not run) is 125")
 }
 
@@ -46,7 +54,41 @@ func (g *gate) prepare(a *app) error {
 		}
 		delete(g.passes, n)
 	}
+	if err := g.readBaseline(a); err != nil {
+		return err
+	}
 	return g.parse(a)
+}
+
+// readBaseline reads the file that is named, or the one that lies here.
+func (g *gate) readBaseline(a *app) error {
+	if g.baseline == "none" {
+		return nil
+	}
+	file, err := baseline.Read(cmp.Or(g.baseline, baseline.DefaultFile))
+	if errors.Is(err, fs.ErrNotExist) && g.baseline == "" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	g.known = file
+	for _, e := range file.Due(time.Now()) {
+		fmt.Fprintf(a.stderr, "locktest: %s was to be reviewed by %s: %s (%s)\n", e.ID, e.Review, e.Signature, e.Because)
+	}
+	return nil
+}
+
+// compared is what became of known violations in these runs; nil: there is no baseline.
+func (g *gate) compared(outcomes []*runner.Outcome) *baseline.Comparison {
+	if g.known == nil {
+		return nil
+	}
+	var runs []baseline.Run
+	for _, o := range outcomes {
+		runs = append(runs, baseline.Of(o))
+	}
+	return g.known.Compare(runs)
 }
 
 // finish sets the exit status of the whole command, and writes the JSON document and the reports that are asked for.
@@ -59,12 +101,15 @@ func (a *app) finish(outcomes []*runner.Outcome, g *gate) error {
 		}
 	}
 	a.exit = a.coded(a.exit)
-	b := &reports.Batch{Outcomes: outcomes, Exit: a.exit, Passes: g.passes}
+	b := &reports.Batch{Outcomes: outcomes, Exit: a.exit, Passes: g.passes, Baseline: g.compared(outcomes)}
+	if b.Baseline != nil && !a.json && !a.quiet {
+		reports.Baseline(a.screen(), b.Baseline, a.style(a.screen()))
+	}
 	a.report(&g.outputs, b)
 	if !a.json {
 		return nil
 	}
-	return a.print(a.documentFor(outcomes))
+	return a.print(a.documentFor(b))
 }
 
 // coded is a status as --exit-code asks for it: git bisect takes 125 for "can't be told of this commit".

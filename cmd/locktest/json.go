@@ -5,16 +5,17 @@ import (
 	"errors"
 	"io"
 
+	"github.com/locktest/locktest/baseline"
 	"github.com/locktest/locktest/reports"
-	"github.com/locktest/locktest/runner"
 	"github.com/locktest/locktest/scenarios"
 )
 
 // documents is the one JSON document of a command that made several runs.
 type documents struct {
-	Schema string              `json:"schema"`
-	Exit   int                 `json:"exit"`
-	Runs   []*reports.Document `json:"runs"`
+	Schema   string               `json:"schema"`
+	Exit     int                  `json:"exit"`
+	Runs     []*reports.Document  `json:"runs"`
+	Baseline *baseline.Comparison `json:"baseline,omitempty"`
 }
 
 // failure is the one JSON document of a command that made no run.
@@ -26,14 +27,14 @@ type failure struct {
 }
 
 // documentFor is the result of a single run as it stands in its folder, and of several in one list.
-func (a *app) documentFor(outcomes []*runner.Outcome) any {
-	if len(outcomes) == 1 {
-		d := reports.NewDocument(outcomes[0])
-		d.Exit = a.exit
+func (a *app) documentFor(b *reports.Batch) any {
+	if len(b.Outcomes) == 1 {
+		d := reports.NewDocument(b.Outcomes[0])
+		d.Exit, d.Baseline = a.exit, b.Baseline
 		return d
 	}
-	all := documents{Schema: "locktest.results/1", Exit: a.exit, Runs: []*reports.Document{}}
-	for _, o := range outcomes {
+	all := documents{Schema: "locktest.results/1", Exit: a.exit, Runs: []*reports.Document{}, Baseline: b.Baseline}
+	for _, o := range b.Outcomes {
 		all.Runs = append(all.Runs, reports.NewDocument(o))
 	}
 	return all

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/locktest/locktest/baseline"
 	"github.com/locktest/locktest/catalog"
 	"github.com/locktest/locktest/clients"
 	"github.com/locktest/locktest/cluster"
@@ -104,7 +105,7 @@ judges from the recorded history whether the lock kept its promises.`,
 	f.BoolVar(&a.noProgress, "no-progress", false, "plain lines instead of a moving display")
 	f.BoolVar(&a.json, "json", false, "one JSON document on standard output, also on failure")
 	f.StringVarP(&a.dir, "dir", "C", "", "work in this folder")
-	root.AddCommand(a.runCommand(), a.checkCommand(), a.validateCommand(), a.listCommand(), a.schemaCommand(), a.clientCommand(), a.versionCommand(), a.doctorCommand(), a.compareCommand())
+	root.AddCommand(a.runCommand(), a.checkCommand(), a.validateCommand(), a.listCommand(), a.schemaCommand(), a.clientCommand(), a.versionCommand(), a.doctorCommand(), a.compareCommand(), a.baselineCommand())
 	for _, c := range root.Commands() {
 		if check := c.Args; check != nil {
 			c.Args = func(cmd *cobra.Command, args []string) error {
@@ -183,6 +184,8 @@ func explain(err error) error {
 		return explained{err, "", fix}
 	case errors.Is(err, history.ErrFormat):
 		return explained{err, catalog.CodeHistory, nil}
+	case errors.Is(err, baseline.ErrFormat):
+		return explained{err, catalog.CodeBaseline, nil}
 	case errors.As(err, new(usage)):
 		return explained{err, "", []string{"locktest help says what there is; locktest help COMMAND what it takes"}}
 	}
@@ -202,7 +205,7 @@ func statusOf(err error) int {
 		return exitEnvironment
 	case errors.As(err, &adapter):
 		return exitAdapter
-	case errors.As(err, &power), errors.As(err, new(told)), errors.Is(err, history.ErrFormat):
+	case errors.As(err, &power), errors.As(err, new(told)), errors.Is(err, history.ErrFormat), errors.Is(err, baseline.ErrFormat):
 		return exitScenario
 	case errors.As(err, &missing), errors.As(err, new(usage)), errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission), errors.Is(err, syscall.ENOTDIR), errors.Is(err, os.ErrExist):
 		return exitUsage

@@ -142,7 +142,7 @@ func (a *app) appendTo(path string, r reports.BatchReporter, b *reports.Batch) e
 
 // writeDocument is the report that is what --json prints.
 func (a *app) writeDocument(w io.Writer, b *reports.Batch) error {
-	return encode(w, a.documentFor(b.Outcomes))
+	return encode(w, a.documentFor(b))
 }
 
 // inRepository is a scenario's path below the folder in which GitHub's runners have the repository; empty: it isn't there.

@@ -28,7 +28,7 @@ func (a *app) repeat(ctx context.Context, l loaded, plan *runner.Plan, r scenari
 				return append(outcomes, &runner.Outcome{Scenario: &next, Err: err})
 			}
 		}
-		o := a.one(ctx, plan, f.dir)
+		o := a.one(ctx, plan, f)
 		outcomes = append(outcomes, o)
 		if exitOf(o, f.gate.passes) != runner.ExitOK || ctx.Err() != nil {
 			break

@@ -130,9 +130,9 @@ func drawSeed() uint64 {
 }
 
 // one runs a plan and writes what there is to write; it prints the result unless JSON is asked for.
-func (a *app) one(ctx context.Context, plan *runner.Plan, dir string) *runner.Outcome {
+func (a *app) one(ctx context.Context, plan *runner.Plan, f *runFlags) *runner.Outcome {
 	progress := reports.NewProgress(a.stderr, a.style(a.stderr), a.moving())
-	options := runner.Options{Root: dir, Log: a.log()}
+	options := runner.Options{Root: f.dir, Log: a.log()}
 	if !a.quiet {
 		progress.Title(title(plan))
 		options.Event = progress.Event
@@ -146,6 +146,7 @@ func (a *app) one(ctx context.Context, plan *runner.Plan, dir string) *runner.Ou
 	}
 	o, _ := runner.Run(ctx, plan, options) // its error is in o.Err
 	progress.End()
+	f.gate.known.Excuse(o)
 	a.keep(o)
 	if !a.json {
 		a.tell(o)

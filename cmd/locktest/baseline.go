@@ -1,0 +1,179 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locktest/locktest/baseline"
+	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/reports"
+	"github.com/locktest/locktest/runner"
+)
+
+// baselineFlags are those of `baseline`.
+type baselineFlags struct {
+	file    string
+	dir     string
+	because string
+	by      string
+	review  string
+	ids     []string
+}
+
+func (a *app) baselineCommand() *cobra.Command {
+	f := &baselineFlags{}
+	cmd := &cobra.Command{
+		Use:   "baseline write|show|prune",
+		Short: "Known violations, which don't fail: accept them with a reason, list them, drop those that are resolved",
+		Long: `A baseline is a file of violations that are known and accepted, each with a reason: with it only new ones fail a run. A violation
+is known by its signature: scenario, lock, property and kind, and the kind of the fault that was active.`,
+		Example: `  locktest run pause-holder --lock redis/single --repeat 20 --until never
+  locktest baseline write latest --because "no fencing yet, see #318" --review 2027-01-15
+  locktest run pause-holder --lock redis/single --baseline locktest.baseline.json`,
+	}
+	cmd.PersistentFlags().StringVar(&f.file, "baseline", baseline.DefaultFile, "the file")
+	cmd.PersistentFlags().StringVar(&f.dir, "run-dir", "runs", "folder of the runs' folders")
+	write := &cobra.Command{
+		Use: "write [RUN...]", Short: "Accept the violations of these runs (default: latest) that nobody expected",
+		RunE: func(_ *cobra.Command, args []string) error { return a.baselineWrite(args, f) },
+	}
+	write.Flags().StringVar(&f.because, "because", "", "why they are accepted (required)")
+	write.Flags().StringVar(&f.by, "by", "", "who accepts them")
+	write.Flags().StringVar(&f.review, "review", "", "day from which on every run reminds of them, such as 2027-01-15")
+	show := &cobra.Command{
+		Use: "show", Short: "List what is accepted", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return a.baselineShow(f) },
+	}
+	prune := &cobra.Command{
+		Use: "prune [RUN...]", Short: "Drop what these runs (default: latest) show to be resolved, or what --id names",
+		RunE: func(_ *cobra.Command, args []string) error { return a.baselinePrune(args, f) },
+	}
+	prune.Flags().StringSliceVar(&f.ids, "id", nil, "drop these, whatever runs show")
+	cmd.AddCommand(write, show, prune)
+	return cmd
+}
+
+func (a *app) baselineWrite(args []string, f *baselineFlags) error {
+	if f.because == "" {
+		return usage{errors.New("baseline write: --because is missing: nothing is accepted without a reason")}
+	}
+	if _, err := time.Parse(time.DateOnly, f.review); f.review != "" && err != nil {
+		return usage{fmt.Errorf("--review %s: expected a day such as 2027-01-15", f.review)}
+	}
+	file, err := baseline.Read(f.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		file, err = &baseline.File{}, nil
+	}
+	if err != nil {
+		return err
+	}
+	runs, err := loadRuns(args, f.dir)
+	if err != nil {
+		return err
+	}
+	var found []baseline.Signature
+	for _, r := range runs {
+		found = append(found, r.Signatures()...)
+	}
+	added, err := file.Add(found, f.because, f.by, f.review, time.Now())
+	if err != nil {
+		return err
+	}
+	if len(added) > 0 {
+		if err := file.Write(f.file); err != nil {
+			return err
+		}
+	}
+	return a.entries("accepted", added)
+}
+
+func (a *app) baselineShow(f *baselineFlags) error {
+	file, err := baseline.Read(f.file)
+	if err != nil {
+		return err
+	}
+	return a.entries("accepted", file.Accepted)
+}
+
+func (a *app) baselinePrune(args []string, f *baselineFlags) error {
+	file, err := baseline.Read(f.file)
+	if err != nil {
+		return err
+	}
+	ids := f.ids
+	for _, id := range ids {
+		if !slices.ContainsFunc(file.Accepted, func(e baseline.Entry) bool { return e.ID == id }) {
+			return usage{fmt.Errorf("baseline prune: %s has no entry %s", f.file, id)}
+		}
+	}
+	if len(ids) == 0 {
+		runs, err := loadRuns(args, f.dir)
+		if err != nil {
+			return err
+		}
+		for _, s := range file.Compare(runs).Resolved {
+			ids = append(ids, s.ID)
+		}
+	}
+	gone := file.Remove(ids)
+	if len(gone) > 0 {
+		if err := file.Write(f.file); err != nil {
+			return err
+		}
+	}
+	return a.entries("removed", gone)
+}
+
+// entries tells what was accepted or removed.
+func (a *app) entries(what string, list []baseline.Entry) error {
+	if list == nil {
+		list = []baseline.Entry{}
+	}
+	if a.json {
+		return a.print(map[string]any{"schema": baseline.Schema, what: list})
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
+	for _, e := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.ID, e.Signature, cmp.Or(e.Since, "-"), e.Because)
+	}
+	fmt.Fprintf(w, "%d %s\n", len(list), what)
+	return w.Flush()
+}
+
+// loadRuns reads what was kept of runs; none: of the latest.
+func loadRuns(args []string, root string) ([]baseline.Run, error) {
+	if len(args) == 0 {
+		args = []string{"latest"}
+	}
+	var runs []baseline.Run
+	for _, arg := range args {
+		path, err := findHistory(arg, root)
+		if err != nil {
+			return nil, err
+		}
+		b, err := os.ReadFile(filepath.Join(filepath.Dir(path), runner.ResultFile))
+		if err != nil {
+			return nil, usage{fmt.Errorf("%s has no result: %w", arg, err)}
+		}
+		var d reports.Document
+		if err := json.Unmarshal(b, &d); err != nil {
+			return nil, fmt.Errorf("%s: %w: %w", arg, history.ErrFormat, err)
+		}
+		r := baseline.Run{Scenario: d.Scenario, Lock: d.Lock, Results: d.Properties, Unexpected: slices.Concat(d.Conditions, d.Known), Whole: d.Error == nil && d.Interrupted == ""}
+		for _, fault := range d.Faults {
+			r.Faults = append(r.Faults, fault.Fault)
+		}
+		runs = append(runs, r)
+	}
+	return runs, nil
+}
