@@ -18,6 +18,7 @@ type Batch struct {
 	Passes map[string]bool
 	// Baseline is what became of known violations; nil: there is no baseline.
 	Baseline *baseline.Comparison
+	Rates    []Rate // of repeats whose number was fixed before
 }
 
 // BatchReporter writes what a command made of all its runs in one format.

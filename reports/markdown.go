@@ -29,6 +29,7 @@ func Markdown(w io.Writer, b *Batch) error {
 		}
 		m.printf("| %s | %s | %s | %d | %s |\n", cell(s.Name), cell(s.Lock), b.verdict(&s), len(s.Outcomes), cell(s.evidence()))
 	}
+	m.rates(b.Rates)
 	m.baseline(b.Baseline)
 	m.stories(b, series)
 	m.again(b)
@@ -137,6 +138,23 @@ func (m *markdown) story(s *Series, o *runner.Outcome, c runner.Condition, open 
 		m.printf("    %s\n", shortened(strings.TrimPrefix(l, "  "), markdownCell))
 	}
 	m.printf("\n</details>\n")
+}
+
+// rates lists those of properties that were violated.
+func (m *markdown) rates(rates []Rate) {
+	n := 0
+	for _, r := range rates {
+		if r.Violated == 0 && r.Property != checker.MutualExclusion {
+			continue
+		}
+		if n++; n > markdownRows/4 {
+			break
+		}
+		m.printf("\n- %s with %s: %s %s", cell(r.Scenario), cell(r.Lock), cell(plain(r.Property)), cell(r.String()))
+	}
+	if n > 0 {
+		m.printf("\n")
+	}
 }
 
 // again is how to run the gravest once more.

@@ -23,8 +23,9 @@ type gate struct {
 	exitCode string
 	baseline string
 
-	passes map[string]bool // conditions that don't fail
-	known  *baseline.File  // nil: there is none
+	passes map[string]bool                     // conditions that don't fail
+	known  *baseline.File                      // nil: there is none
+	rates  func(*reports.Batch) []reports.Rate // nil: there are none
 }
 
 func (g *gate) flags(cmd *cobra.Command, a *app) {
@@ -102,6 +103,9 @@ func (a *app) finish(outcomes []*runner.Outcome, g *gate) error {
 	}
 	a.exit = a.coded(a.exit)
 	b := &reports.Batch{Outcomes: outcomes, Exit: a.exit, Passes: g.passes, Baseline: g.compared(outcomes)}
+	if g.rates != nil {
+		b.Rates = g.rates(b)
+	}
 	if b.Baseline != nil && !a.json && !a.quiet {
 		reports.Baseline(a.screen(), b.Baseline, a.style(a.screen()))
 	}

@@ -208,3 +208,25 @@ func TestOutputThatFails(t *testing.T) {
 		t.Error("/dev/full was removed")
 	}
 }
+
+// By default repeats end with the first run that fails; with --until never all are run, and rates are told.
+func TestUntil(t *testing.T) {
+	bad := scenario(t, everyone)
+	run := func(more ...string) result {
+		return locktest(t, append([]string{"run", bad, "--repeat", "2", "--run-dir", t.TempDir(), "-q"}, more...)...)
+	}
+	if r := run(); r.status != 1 || !strings.Contains(r.stdout, "as expected in 0 of 1 runs; 2 were planned") || strings.Contains(r.stdout, "interval") {
+		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	if r := run("--until", "never"); r.status != 1 || !strings.Contains(r.stdout, "as expected in 0 of 2 runs\n") || !strings.Contains(r.stdout, "violated in 2 of 2 runs: 100.0 %, 95 % Wilson") {
+		t.Errorf("never: status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	r := run("--until", "never", "--json")
+	var doc documents
+	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || len(doc.Runs) != 2 || len(doc.Rates) == 0 || doc.Rates[0].Decided != 2 {
+		t.Errorf("%v, %d runs, %+v", err, len(doc.Runs), doc.Rates)
+	}
+	if r := run("--until", "bored"); r.status != 64 {
+		t.Errorf("an unknown end: status %d", r.status)
+	}
+}

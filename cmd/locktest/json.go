@@ -16,6 +16,7 @@ type documents struct {
 	Exit     int                  `json:"exit"`
 	Runs     []*reports.Document  `json:"runs"`
 	Baseline *baseline.Comparison `json:"baseline,omitempty"`
+	Rates    []reports.Rate       `json:"rates,omitempty"` // with --until never
 }
 
 // failure is the one JSON document of a command that made no run.
@@ -33,7 +34,7 @@ func (a *app) documentFor(b *reports.Batch) any {
 		d.Exit, d.Baseline = a.exit, b.Baseline
 		return d
 	}
-	all := documents{Schema: "locktest.results/1", Exit: a.exit, Runs: []*reports.Document{}, Baseline: b.Baseline}
+	all := documents{Schema: "locktest.results/1", Exit: a.exit, Runs: []*reports.Document{}, Baseline: b.Baseline, Rates: b.Rates}
 	for _, o := range b.Outcomes {
 		all.Runs = append(all.Runs, reports.NewDocument(o))
 	}

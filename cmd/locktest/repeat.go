@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/locktest/locktest/catalog"
+	"github.com/locktest/locktest/reports"
 	"github.com/locktest/locktest/runner"
 	"github.com/locktest/locktest/scenarios"
 )
 
-// repeat runs one scenario as often as asked for, with seeds that count up, until a run isn't as expected.
+// repeat runs one scenario as often as asked for, with seeds that count up. It stops at the first run that fails, or with
+// --until never only where one could not be carried out.
 func (a *app) repeat(ctx context.Context, l loaded, plan *runner.Plan, r scenarios.Run, f *runFlags) []*runner.Outcome {
 	var outcomes []*runner.Outcome
 	began := time.Now()
@@ -30,7 +32,7 @@ func (a *app) repeat(ctx context.Context, l loaded, plan *runner.Plan, r scenari
 		}
 		o := a.one(ctx, plan, f)
 		outcomes = append(outcomes, o)
-		if exitOf(o, f.gate.passes) != runner.ExitOK || ctx.Err() != nil {
+		if f.stops(o) || ctx.Err() != nil {
 			break
 		}
 	}
@@ -40,7 +42,12 @@ func (a *app) repeat(ctx context.Context, l loaded, plan *runner.Plan, r scenari
 	return outcomes
 }
 
-// tally is the last line of a scenario that was run several times.
+// stops says whether no further repeat begins after o.
+func (f *runFlags) stops(o *runner.Outcome) bool {
+	return o.Err != nil || f.until != "never" && exitOf(o, f.gate.passes) != runner.ExitOK
+}
+
+// tally is the last lines of a scenario that was run several times: counts, and rates where their number was fixed.
 func (a *app) tally(outcomes []*runner.Outcome, planned int, f *runFlags) {
 	as := 0
 	for _, o := range outcomes {
@@ -49,8 +56,28 @@ func (a *app) tally(outcomes []*runner.Outcome, planned int, f *runFlags) {
 		}
 	}
 	text := fmt.Sprintf("%s with %s: as expected in %d of %d runs", outcomes[0].Scenario.Name, outcomes[0].Lock, as, len(outcomes))
-	if len(outcomes) < planned {
+	if len(outcomes) < planned && f.stops(outcomes[len(outcomes)-1]) {
 		text += fmt.Sprintf("; %d were planned, it stops at the first that is not", planned)
 	}
 	fmt.Fprintln(a.screen(), text)
+	if f.until != "never" {
+		return
+	}
+	for _, s := range (&reports.Batch{Outcomes: outcomes}).Series() {
+		reports.WriteRates(a.screen(), &s, a.style(a.screen()))
+	}
+}
+
+// rates are those of all series, if the number of their runs was fixed.
+func (f *runFlags) rates(b *reports.Batch) []reports.Rate {
+	if f.until != "never" {
+		return nil
+	}
+	var out []reports.Rate
+	for _, s := range b.Series() {
+		if len(s.Outcomes) > 1 {
+			out = append(out, s.Rates()...)
+		}
+	}
+	return out
 }

@@ -25,6 +25,7 @@ import (
 type runFlags struct {
 	choice
 	gate       gate
+	until      string
 	dir        string
 	dry        bool
 	crossCheck string
@@ -56,7 +57,8 @@ Exit status: 0 all as expected, 1 a safety property is violated, 2 inconclusive,
 	}
 	f.flags(cmd)
 	f.gate.flags(cmd, a)
-	cmd.Flags().IntVarP(&f.repeat, "repeat", "n", 0, "run each N times, with seeds that count up; stops at the first run that is not as expected")
+	cmd.Flags().IntVarP(&f.repeat, "repeat", "n", 0, "run each N times, with seeds that count up")
+	cmd.Flags().StringVar(&f.until, "until", "violation", "when repeats end: violation, at the first run that fails, or never, for rates with their 95 % intervals")
 	cmd.Flags().StringVar(&f.budget, "budget", "", "start no further repeat after this time, such as 10m")
 	cmd.Flags().StringVar(&f.dir, "run-dir", "runs", "folder of the runs' folders")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show what would be run, start nothing")
@@ -70,6 +72,8 @@ func (a *app) run(ctx context.Context, files []string, f *runFlags) error {
 	switch {
 	case f.crossCheck != "on" && f.crossCheck != "off":
 		return usage{fmt.Errorf("--cross-check %s: expected on or off", f.crossCheck)}
+	case f.until != "violation" && f.until != "never":
+		return usage{fmt.Errorf("--until %s: expected violation or never", f.until)}
 	case f.repeat < 0 || f.timeout < 0:
 		return usage{errors.New("--repeat and --timeout can't be negative")}
 	}
@@ -103,6 +107,7 @@ func (a *app) run(ctx context.Context, files []string, f *runFlags) error {
 			break
 		}
 	}
+	f.gate.rates = f.rates
 	if err := a.finish(outcomes, &f.gate); err != nil {
 		return err
 	}
