@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -39,9 +40,14 @@ type Style struct {
 	Color bool // with escape sequences
 	ASCII bool // no box, mark or letter beyond ASCII
 	Width int  // of a line in characters; 0: 80
+
+	unbroken bool // lines are as long as their text
 }
 
 func (s Style) width() int {
+	if s.unbroken {
+		return math.MaxInt32
+	}
 	if s.Width == 0 {
 		return 80
 	}

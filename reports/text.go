@@ -291,6 +291,9 @@ func (s *screen) next() {
 	if s.o.Dir != "" {
 		s.line("  history  " + filepath.ToSlash(filepath.Join(s.o.Dir, "history.jsonl")))
 	}
+	if s.o.Report != "" {
+		s.line("  report   " + filepath.ToSlash(s.o.Report))
+	}
 	if s.o.Again == "" {
 		return
 	}

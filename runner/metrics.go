@@ -12,7 +12,7 @@ import (
 
 // Measure computes the metrics of a history. Attempts of the drain phase don't count.
 func Measure(h *history.History) Metrics {
-	m := &measurer{h: h, spans: faultSpans(h), open: map[attemptKey]int{}, grants: map[int]time.Duration{}, freed: map[string]time.Duration{}}
+	m := &measurer{h: h, spans: faultSpans(h), open: map[attemptKey]int{}, grants: map[int]time.Duration{}, freed: map[string]time.Duration{}, asking: map[askKey]time.Duration{}}
 	for i := range h.Ops {
 		if op := &h.Ops[i]; op.Type == history.Phase && op.Name == history.PhaseDrain {
 			break
@@ -92,11 +92,19 @@ type attemptKey struct {
 	process int
 }
 
+// askKey is who waits for what. Another process of a client goes on waiting: what was asked without an answer wasn't granted.
+type askKey struct {
+	client string
+	thread int
+	lock   string
+}
+
 type measurer struct {
 	h      *history.History
 	spans  []span
 	open   map[attemptKey]int // the attempt's invocation
 	grants map[int]time.Duration
+	asking map[askKey]time.Duration // since when
 	freed  map[string]time.Duration // when a release of the lock was last answered
 	calm   sample
 	faults sample
@@ -138,10 +146,26 @@ func (m *measurer) attempt(call, ret *history.Op) {
 			s.failed++
 		}
 	})
+	m.waited(call, ret, granted)
 	if at, ok := m.freed[ret.Lock]; ok && granted && call.Time < at { // somebody had waited for it
 		m.each(at, ret.Time, func(s *sample) { s.handover = append(s.handover, ret.Time-at) })
 		delete(m.freed, ret.Lock)
 	}
+}
+
+// waited notes since when a client has asked for a lock, and how long that was once it is granted.
+func (m *measurer) waited(call, ret *history.Op, granted bool) {
+	k := askKey{ret.Client, ret.Thread, ret.Lock}
+	since, ok := m.asking[k]
+	if !ok {
+		since = call.Time
+	}
+	if !granted {
+		m.asking[k] = since
+		return
+	}
+	delete(m.asking, k)
+	m.each(since, ret.Time, func(s *sample) { s.wait = append(s.wait, ret.Time-since) })
 }
 
 // each adds to the sample of all, and to that of calm time or of faults, by what [from, to] meets.
@@ -158,12 +182,12 @@ func (m *measurer) each(from, to time.Duration, add func(*sample)) {
 
 type sample struct {
 	attempts, granted, busy, unknown, failed int
-	acquire, hold, handover                  []time.Duration
+	acquire, wait, hold, handover            []time.Duration
 }
 
 func (s *sample) part(length time.Duration) Part {
 	p := Part{Attempts: s.attempts, Granted: s.granted, Busy: s.busy, Unknown: s.unknown, Failed: s.failed, Availability: 1,
-		Acquire: quantiles(s.acquire), Hold: quantiles(s.hold), Handover: quantiles(s.handover)}
+		Acquire: quantiles(s.acquire), Wait: quantiles(s.wait), Hold: quantiles(s.hold), Handover: quantiles(s.handover)}
 	if s.attempts > 0 {
 		p.Availability = float64(s.granted+s.busy) / float64(s.attempts)
 	}

@@ -33,6 +33,7 @@ type Outcome struct {
 	Err         error  // of the harness
 	Conclusion  Conclusion
 	Again       string // the command that runs it again
+	Report      string // path of the page that was written of it; empty: none was
 }
 
 // Conclusion is what the results mean for what was expected, and the exit status.
@@ -88,6 +89,7 @@ type Part struct {
 	Unknown  int       `json:"unknown"`
 	Failed   int       `json:"failed"` // definitely not sent
 	Acquire  Quantiles `json:"acquire"`
+	Wait     Quantiles `json:"wait"` // from a client's first attempt at a lock to the one that was granted
 	Hold     Quantiles `json:"hold"`
 	Handover Quantiles `json:"handover"` // from a release's answer to the next grant of the same lock
 	// Availability is the share of attempts that ended in a grant or a definite busy, 0 to 1; 1 of none.

@@ -270,7 +270,7 @@ func (a *app) runCell(ctx context.Context, j cellJob, f *compareFlags, k *keeper
 	if o.History == nil || ctx.Err() != nil {
 		return err
 	}
-	a.keep(o)
+	a.keep(o, mostOperations)
 	c := compare.Of(o, j.run, catalog.Versions()["locktest"])
 	if !a.quiet {
 		k.mu.Lock()

@@ -45,7 +45,7 @@ func main() {
 
 // execute is main with everything that it touches passed in.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	a := &app{stdout: stdout, stderr: stderr, json: slices.Contains(args, "--json"), bisect: asksBisect(args)} // also where flags can't be read
+	a := &app{stdout: stdout, stderr: stderr, page: reports.HTML, json: slices.Contains(args, "--json"), bisect: asksBisect(args)} // also where flags can't be read
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(stdout)
@@ -70,6 +70,7 @@ func asksBisect(args []string) bool {
 type app struct {
 	stdout, stderr io.Writer
 	exit           int
+	page           func(reports.HTMLOptions) reports.Reporter
 
 	color      string // auto, always, never
 	ascii      bool
@@ -93,7 +94,8 @@ judges from the recorded history whether the lock kept its promises.`,
 		Example: `  locktest run quickstart                              ten seconds, nothing to install
   locktest run scenarios/redlock-partition.yaml
   locktest run pause-holder --lock redis/single --set workload.resource=ignores-token
-  locktest check runs/latest                           judge what was recorded again`,
+  locktest check runs/latest                           judge what was recorded again
+  locktest report latest --open                        its page in a browser`,
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.prepare() },
 	}
@@ -105,7 +107,7 @@ judges from the recorded history whether the lock kept its promises.`,
 	f.BoolVar(&a.noProgress, "no-progress", false, "plain lines instead of a moving display")
 	f.BoolVar(&a.json, "json", false, "one JSON document on standard output, also on failure")
 	f.StringVarP(&a.dir, "dir", "C", "", "work in this folder")
-	root.AddCommand(a.runCommand(), a.checkCommand(), a.validateCommand(), a.listCommand(), a.schemaCommand(), a.clientCommand(), a.versionCommand(), a.doctorCommand(), a.compareCommand(), a.baselineCommand())
+	root.AddCommand(a.runCommand(), a.checkCommand(), a.reportCommand(), a.validateCommand(), a.listCommand(), a.schemaCommand(), a.clientCommand(), a.versionCommand(), a.doctorCommand(), a.compareCommand(), a.baselineCommand())
 	for _, c := range root.Commands() {
 		if check := c.Args; check != nil {
 			c.Args = func(cmd *cobra.Command, args []string) error {

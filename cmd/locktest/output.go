@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/locktest/locktest/internal/access"
 	"github.com/locktest/locktest/reports"
 )
 
@@ -32,16 +33,18 @@ type reportKind struct {
 	alias string
 	about string
 	write reports.BatchReporter
+	raw   bool // takes secrets out by itself; what it writes must stay as it is
 }
 
 // reportKinds lists what -o can write.
 func (a *app) reportKinds() []reportKind {
 	return []reportKind{
-		{"text", "", "what the screen shows", reports.Each(reports.Text(reports.Style{Width: 80, ASCII: a.ascii}))},
-		{"json", "", "what --json prints", a.writeDocument},
-		{"junit", "", "JUnit XML, for CI servers", reports.JUnit},
-		{"markdown", "md", "a summary of at most 200 KB", reports.Markdown},
-		{"github", "", "annotations of GitHub Actions", reports.GitHub(inRepository)},
+		{"text", "", "what the screen shows", reports.Each(reports.Text(reports.Style{Width: 80, ASCII: a.ascii})), false},
+		{"html", "", "the page of the gravest run", a.htmlOutput, true},
+		{"json", "", "what --json prints", a.writeDocument, false},
+		{"junit", "", "JUnit XML, for CI servers", reports.JUnit, false},
+		{"markdown", "md", "a summary of at most 200 KB", reports.Markdown, false},
+		{"github", "", "annotations of GitHub Actions", reports.GitHub(inRepository), false},
 	}
 }
 
@@ -115,6 +118,9 @@ func (a *app) report(o *outputs, b *reports.Batch) {
 
 func (a *app) reportTo(out output, b *reports.Batch) error {
 	write := reports.SafelyBatch(out.kind.write)
+	if out.path == "-" && out.kind.raw {
+		return write(access.Underlying(a.stdout), b)
+	}
 	if out.path == "-" {
 		return write(a.stdout, b)
 	}
@@ -125,7 +131,11 @@ func (a *app) reportTo(out output, b *reports.Batch) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(write(a.discreet(f), b), f.Close())
+	var w io.Writer = f
+	if !out.kind.raw {
+		w = a.discreet(f)
+	}
+	err = errors.Join(write(w, b), f.Close())
 	if info, statErr := os.Lstat(out.path); err != nil && statErr == nil && info.Mode().IsRegular() {
 		err = errors.Join(err, os.Remove(out.path)) // half a report would be read as a whole one
 	}

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,6 +29,7 @@ type runFlags struct {
 	crossCheck string
 	noExec     bool
 	timeout    time.Duration
+	reportMax  int
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -65,6 +64,7 @@ Exit status: 0 all as expected, 1 a safety property is violated, 2 inconclusive,
 	cmd.Flags().StringVar(&f.crossCheck, "cross-check", "on", "off: leave the second engine out")
 	cmd.Flags().BoolVar(&f.noExec, "no-exec", false, "refuse scenarios that run commands of their own")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "end the whole command after this time; what was recorded is judged")
+	cmd.Flags().IntVar(&f.reportMax, "report-max", mostOperations, "operations that the page of a run has at most; the history has all")
 	return cmd
 }
 
@@ -76,6 +76,8 @@ func (a *app) run(ctx context.Context, files []string, f *runFlags) error {
 		return usage{fmt.Errorf("--until %s: expected violation or never", f.until)}
 	case f.repeat < 0 || f.timeout < 0:
 		return usage{errors.New("--repeat and --timeout can't be negative")}
+	case f.reportMax < 1:
+		return usage{fmt.Errorf("--report-max %d: expected 1 or more", f.reportMax)}
 	}
 	if err := f.gate.prepare(a); err != nil {
 		return err
@@ -152,7 +154,7 @@ func (a *app) one(ctx context.Context, plan *runner.Plan, f *runFlags) *runner.O
 	o, _ := runner.Run(ctx, plan, options) // its error is in o.Err
 	progress.End()
 	f.gate.known.Excuse(o)
-	a.keep(o)
+	a.keep(o, f.reportMax)
 	if !a.json {
 		a.tell(o)
 	}
@@ -168,42 +170,6 @@ func title(p *runner.Plan) string {
 		where = "in this process"
 	}
 	return fmt.Sprintf("%s: lock %s, servers: %s, %d clients, seed %d, %v", p.Scenario.Name, p.Lock, where, p.Scenario.Clients.Count, p.Scenario.Run.Seed, p.Scenario.Run.Duration)
-}
-
-// keep writes the result and the stories into the run's folder. What can't be written is told and changes no verdict.
-func (a *app) keep(o *runner.Outcome) {
-	if o.Dir == "" {
-		return
-	}
-	write := func(name string, r reports.Reporter) {
-		err := a.file(filepath.Join(o.Dir, name), o, r)
-		if err != nil {
-			fmt.Fprintf(a.stderr, "locktest: %s is missing: %v\n", name, err)
-		}
-	}
-	write(runner.ResultFile, reports.JSON)
-	if o.History == nil {
-		return
-	}
-	for i, g := range reports.Groups(o.History, o.Results) {
-		if i == 50 {
-			break
-		}
-		write(filepath.Join("violations", fmt.Sprintf("%d.txt", i+1)), func(w io.Writer, o *runner.Outcome) error {
-			return reports.NewStory(o.History, g.Incidents[0], reports.Style{Width: 80}).Write(w)
-		})
-	}
-}
-
-func (a *app) file(path string, o *runner.Outcome, r reports.Reporter) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(reports.Safely(r)(a.discreet(f), o), f.Close())
 }
 
 // screen is where results are told: standard output, unless a report has that for itself.

@@ -26,6 +26,14 @@ func (a *app) discreet(w io.Writer) io.Writer {
 	return w
 }
 
+// discreetText is text without secrets.
+func (a *app) discreetText(text string) string {
+	for _, r := range a.secrets {
+		text = r.Text(text)
+	}
+	return text
+}
+
 // underlying is what w writes to in the end; nil where that is no file.
 func underlying(w io.Writer) *os.File {
 	f, _ := access.Underlying(w).(*os.File)
