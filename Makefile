@@ -15,7 +15,8 @@ NEEDS := redis-server=redis-server \
 	/usr/sbin/mkfs.ext4,mkfs.ext4=e2fsprogs \
 	/usr/sbin/iptables-restore,iptables-restore=iptables \
 	xmllint=libxml2-utils \
-	/usr/lib/python3/dist-packages/junitparser/__init__.py=python3-junitparser
+	/usr/lib/python3/dist-packages/junitparser/__init__.py=python3-junitparser \
+	chromium,chromium-browser,google-chrome=chromium
 # missing prints the packages that aren't there, one a line.
 missing = for n in $(foreach n,$(NEEDS),'$(n)'); do there=; IFS=, read -ra places <<<"$${n%=*}"; \
 	for p in "$${places[@]}"; do if command -v "$$p" >/dev/null || compgen -G "$$p" >/dev/null; then there=yes; fi; done; \
@@ -24,6 +25,7 @@ missing = for n in $(foreach n,$(NEEDS),'$(n)'); do there=; IFS=, read -ra place
 -include checker/checker.mk
 -include cluster/cluster.mk
 -include locks/locks.mk
+-include reports/reports.mk
 
 .PHONY: help deps build need test lint controls controls-quick privileged bench results compare-quick fuzz fuzz-decoders cross clean
 

@@ -33,7 +33,7 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-func written(t *testing.T, r Reporter, o *runner.Outcome) string {
+func written(t testing.TB, r Reporter, o *runner.Outcome) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := r(&b, o); err != nil {

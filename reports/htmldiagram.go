@@ -16,7 +16,7 @@ const (
 	diagramWidth = 960
 	diagramLeft  = 110
 	diagramRight = 940
-	axisHeight   = 34
+	axisHeight   = 46
 	laneHeight   = 46
 	barHeight    = 22
 	faultHeight  = 24
@@ -101,8 +101,8 @@ func (d *diagram) axis(height float64) string {
 	out := &svg{}
 	step := roundStep(float64(d.c.to-d.c.from) / 9)
 	for t := (d.c.from + step - 1) / step * step; t <= d.c.to; t += step {
-		out.line(d.x(t), axisHeight-12, d.x(t), height-4, "grid")
-		out.text(d.x(t), axisHeight-16, "tick", "middle", strconv.FormatFloat(t.Seconds(), 'f', decimals(step), 64)+" s")
+		out.line(d.x(t), 24, d.x(t), height-4, "grid")
+		out.text(d.x(t), 18, "tick", "middle", strconv.FormatFloat(t.Seconds(), 'f', decimals(step), 64)+" s")
 	}
 	return out.String()
 }
@@ -242,6 +242,6 @@ func (d *diagram) overlap(height float64) string {
 	out := &svg{}
 	from, to := d.x(f.At), d.x(f.Until)
 	out.rect(from, axisHeight, to-from, height-axisHeight-6, "overlap")
-	out.text(min(max((from+to)/2, diagramLeft+60), diagramRight-60), 11, "overlap-text", "middle", "both: "+long(f.Until-f.At))
+	out.text(min(max((from+to)/2, diagramLeft+60), diagramRight-60), axisHeight-7, "overlap-text", "middle", "both: "+long(f.Until-f.At))
 	return out.String()
 }

@@ -49,7 +49,7 @@ type htmlCommand struct{ Name, Line string }
 
 func newHTMLView(o *runner.Outcome, options HTMLOptions) *htmlView {
 	s := &screen{page: &page{}, o: o}
-	v := &htmlView{Word: o.Conclusion.Word, Facts: clean(s.facts()), Folder: options.Folder}
+	v := &htmlView{Word: o.Conclusion.Word, Facts: strings.ReplaceAll(clean(s.facts()), "   ", " · "), Folder: options.Folder}
 	v.Title = strings.Join(slices.DeleteFunc([]string{v.Word, scenarioName(o), o.Run}, func(s string) bool { return s == "" }), " · ")
 	v.Names = strings.Join(s.violatedNames(), ", ")
 	v.Class, v.Mark = wordClass(v.Word)
