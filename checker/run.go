@@ -38,6 +38,9 @@ func Run(ctx context.Context, h *history.History, checkers []Checker, opt Option
 		})
 	}
 	wg.Wait()
+	if err == nil {
+		v.effects(results)
+	}
 	return results
 }
 

@@ -78,7 +78,8 @@ type DocumentFault struct {
 	Why    []string `json:"missed_why,omitempty"` // each reason once
 	// Hits is how often it met a hold, or an attempt where it stops all grants, as the coverage check counted. Absent
 	// where that did not.
-	Hits *int `json:"hits,omitempty"`
+	Hits    *int               `json:"hits,omitempty"`
+	Effects map[string]float64 `json:"effects,omitempty"` // overlap_s, lost_updates_percent, notice_s, free_s: as far as seen
 }
 
 // Counts are how many events of each kind there were.
@@ -204,6 +205,9 @@ func documentFaults(h *history.History, results []checker.Result) []DocumentFaul
 				hits := int(n)
 				out[i].Hits = &hits
 			}
+			if r.Property == checker.Coverage {
+				out[i].Effects = effects(r.Numbers, f.Number)
+			}
 		}
 	}
 	for i := range h.Ops {
@@ -220,6 +224,17 @@ func documentFaults(h *history.History, results []checker.Result) []DocumentFaul
 		case history.FaultMissed:
 			f.Missed++
 			f.Why = once(f.Why, op.Error)
+		}
+	}
+	return out
+}
+
+// effects are what a fault did, in seconds and per cent, by their names without its number.
+func effects(numbers map[string]float64, fault int) map[string]float64 {
+	out := map[string]float64{}
+	for _, name := range []string{"overlap_s", "lost_updates_percent", "notice_s", "free_s"} {
+		if x, ok := numbers[fmt.Sprintf("fault_%d_%s", fault, name)]; ok {
+			out[name] = x
 		}
 	}
 	return out
