@@ -168,6 +168,9 @@ type Service struct {
 	Disconnect func(ctx context.Context, addr string, from []string) (int, error)
 	// Expire ends sessions at whichever of addrs takes it, and says how many there still were. nil: there are none, or they can't be.
 	Expire func(ctx context.Context, addrs map[string]string, sessions []wire.Session) (int, error)
+	// Residue lists what the server at addr still keeps of the lock of that name: keys, nodes, locks of sessions. What is meant
+	// to stay, such as a counter of tokens, is not among it. nil: it can't be asked.
+	Residue func(ctx context.Context, addr, lock string) ([]Residue, error)
 	// Flush removes everything that the server at addr keeps. nil: it can't.
 	Flush func(ctx context.Context, addr string) error
 	// Evict has the server at addr give up all keys for want of memory, and says how many it were. nil: it doesn't do such things.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/locktest/locktest/internal/wire"
 )
@@ -18,6 +19,12 @@ const (
 	Flush      Act = "flush"
 	Evict      Act = "evict"
 )
+
+// Residue is one thing that a server keeps of a lock.
+type Residue struct {
+	Name string        // a key, a node's path
+	TTL  time.Duration // how long it lasts from now on by itself; below 0: for ever; 0: not said, or as long as a session
+}
 
 // Insider is a Node whose server can be asked for acts.
 type Insider interface{ Inside() Inside }

@@ -289,6 +289,9 @@ func (m *machine) isKilled(restart cluster.Restart, kept bool) {
 	m.t.Helper()
 	victim := m.leader()
 	m.eventually("it is written", func(ctx context.Context) error { return m.store.put(ctx, m.address(), "before", "1") })
+	if m.elects && m.store.spread != nil { // replication comes after the answer
+		m.eventually("two replicas have it", func(ctx context.Context) error { return m.store.spread(ctx, m.address(), 2) })
+	}
 	i := m.inject(nemesis.NewKill(nemesis.KillSpec{Of: nemesis.Target{Of: victim}, Restart: restart}))
 	if conn, err := net.DialTimeout("tcp", m.net.Addr("c1", victim), shapeQuiet); err == nil {
 		conn.Close()

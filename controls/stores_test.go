@@ -20,7 +20,9 @@ import (
 // store is a server as its users see it: each call connects anew, and ends with ctx.
 type store struct {
 	put func(ctx context.Context, addr, key, value string) error
-	get func(ctx context.Context, addr, key string) (string, error) // empty: it isn't there
+	// spread returns nil once n others have what was put. nil: put itself returns only then.
+	spread func(ctx context.Context, addr string, n int) error
+	get    func(ctx context.Context, addr, key string) (string, error) // empty: it isn't there
 }
 
 func redisStore() store {
@@ -28,6 +30,18 @@ func redisStore() store {
 		return goredis.NewClient(&goredis.Options{Addr: addr, Protocol: 2, MaxRetries: -1, DialerRetries: 1, DisableIdentity: true, ContextTimeoutEnabled: true})
 	}
 	return store{
+		spread: func(ctx context.Context, addr string, n int) error {
+			c := dial(addr)
+			defer c.Close()
+			if err := c.Set(ctx, "spread", "1", 0).Err(); err != nil { // WAIT waits for what its own connection wrote, and all before that
+				return err
+			}
+			got, err := c.Wait(ctx, n, time.Second).Result()
+			if err == nil && int(got) < n {
+				err = fmt.Errorf("%d of %d replicas have it", got, n)
+			}
+			return err
+		},
 		put: func(ctx context.Context, addr, key, value string) error {
 			c := dial(addr)
 			defer c.Close()

@@ -240,6 +240,7 @@ func (r *run) parts(ctx context.Context, began time.Time) error {
 	}
 	if ctx.Err() == nil {
 		r.phase(history.PhaseEnd)
+		r.observe(ctx)
 	} else {
 		r.phase(history.PhaseCut)
 	}

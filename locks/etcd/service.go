@@ -52,6 +52,7 @@ func Service(embedded func() string) cluster.Service {
 		Replicas: followers,
 		Promote:  promote,
 		Time:     clock,
+		Residue:  residue,
 		Version: func(ctx context.Context, path string) (string, error) {
 			if path == "" {
 				return "etcd " + embedded(), nil

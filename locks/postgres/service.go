@@ -63,7 +63,7 @@ func Service() cluster.Service {
 		Container:    &cluster.Container{Image: "postgres:15-alpine", Port: 5432, Command: containerCommand},
 
 		Protocol:   wire.Postgres,
-		Disconnect: disconnect,
+		Disconnect: disconnect, Residue: residue,
 	}
 }
 

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/locktest/locktest/cluster"
 )
 
 // disconnect ends the connections that come from such addresses, by CLIENT KILL.
@@ -84,4 +87,34 @@ func emptied(ctx context.Context, c *redis.Client) error {
 		case <-time.After(time.Millisecond):
 		}
 	}
+}
+
+// residue lists the lock's keys but the counters, which stay.
+func residue(ctx context.Context, addr, lock string) ([]cluster.Residue, error) {
+	return ask(ctx, addr, func(ctx context.Context, c *redis.Client) (out []cluster.Residue, err error) {
+		keys := c.Scan(ctx, 0, pattern(Key(lock))+"*", 1000).Iterator()
+		for keys.Next(ctx) {
+			key := keys.Val()
+			if strings.HasSuffix(key, ":token") || strings.HasSuffix(key, ":ticket") {
+				continue
+			}
+			ttl, err := c.PTTL(ctx, key).Result()
+			if err != nil {
+				return nil, err
+			}
+			switch {
+			case ttl == -2: // it has ended meanwhile
+			case ttl < 0:
+				out = append(out, cluster.Residue{Name: key, TTL: -1})
+			default:
+				out = append(out, cluster.Residue{Name: key, TTL: ttl})
+			}
+		}
+		return out, keys.Err()
+	})
+}
+
+// pattern is key as SCAN takes it literally.
+func pattern(key string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`).Replace(key)
 }

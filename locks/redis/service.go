@@ -43,7 +43,7 @@ func Service() cluster.Service {
 		Container: &cluster.Container{Image: "redis:7-alpine", Port: 6379, Command: containerCommand},
 
 		Protocol:   wire.RESP,
-		Disconnect: disconnect, Flush: flush, Evict: evict,
+		Disconnect: disconnect, Flush: flush, Evict: evict, Residue: residue,
 	}
 }
 

@@ -59,6 +59,7 @@ func Service() cluster.Service {
 		Leaders:  leaders,
 		Replicas: followers,
 		Time:     clock,
+		Residue:  residue,
 
 		Protocol: wire.ZooKeeper,
 		Expire:   expire,

@@ -23,6 +23,19 @@ func clock(ctx context.Context, addr string) (time.Time, error) {
 	if !leads(m) {
 		return time.Time{}, errors.New("a follower tells no time")
 	}
+	var at time.Time
+	err = asking(ctx, addr, func(conn *zk.Conn) (err error) {
+		at, err = created(conn)
+		return err
+	})
+	if err != nil {
+		return time.Time{}, err
+	}
+	return at, nil
+}
+
+// asking calls f with a session of its own at the server at addr.
+func asking(ctx context.Context, addr string, f func(*zk.Conn) error) error {
 	dial := func(network, addr string, limit time.Duration) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
@@ -30,32 +43,27 @@ func clock(ctx context.Context, addr string) (time.Time, error) {
 	}
 	conn, _, err := zk.Connect([]string{addr}, clockSession, zk.WithDialer(dial), zk.WithLogger(silent{}), zk.WithLogInfo(false))
 	if err != nil {
-		return time.Time{}, fmt.Errorf("connect to %s: %w", addr, err)
+		return fmt.Errorf("connect to %s: %w", addr, err)
 	}
-	answer := make(chan result, 1)
-	go func() { answer <- created(conn); conn.Close() }()
+	answer := make(chan error, 1)
+	go func() { answer <- f(conn); conn.Close() }()
 	select {
-	case r := <-answer:
-		return r.at, r.err
+	case err := <-answer:
+		return err
 	case <-ctx.Done():
 		go conn.Close() // it waits for the server, and ends the question too
-		return time.Time{}, ctx.Err()
+		return ctx.Err()
 	}
 }
 
-type result struct {
-	at  time.Time
-	err error
-}
-
-func created(conn *zk.Conn) result {
+func created(conn *zk.Conn) (time.Time, error) {
 	path, err := conn.Create("/locktest-clock-", nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
 	if err != nil {
-		return result{err: fmt.Errorf("create a node: %w", err)}
+		return time.Time{}, fmt.Errorf("create a node: %w", err)
 	}
 	_, stat, err := conn.Get(path)
 	if err != nil {
-		return result{err: fmt.Errorf("read %s: %w", path, err)}
+		return time.Time{}, fmt.Errorf("read %s: %w", path, err)
 	}
-	return result{at: time.UnixMilli(stat.Ctime)}
+	return time.UnixMilli(stat.Ctime), nil
 }
