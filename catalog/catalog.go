@@ -28,6 +28,7 @@ type Lock struct {
 	// Of a broken lock:
 	Caught    string // the property that catches it
 	Reference string // the right lock for the same scenario
+	RightWith string // options of that, as a scenario has them: "{ renew: 150ms }"; empty: none
 }
 
 // Broken says whether it is wrong on purpose.

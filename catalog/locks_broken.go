@@ -40,7 +40,7 @@ func brokenLocks() []Lock {
 		wrong("separate-incr", "counts the token in a command of its own after the grant", "fencing", broken.NewSeparateIncr),
 		wrong("setnx-expire", "sets the key and its TTL in two commands", "liveness", broken.NewSetNXExpire),
 		wrong("shared-owner", "compares an owner value that all clients of a host share", "mutual-exclusion", broken.NewSharedOwner),
-		wrong("stale-renewal", "a grant that takes the renewal of an earlier one for its own", "mutual-exclusion", broken.NewStaleRenewal),
+		wrong("stale-renewal", "a grant that takes the renewal of an earlier one for its own", "mutual-exclusion", broken.NewStaleRenewal).rightWith("{ renew: 160ms }"),
 		wrong("ttl-milliseconds", "seconds for milliseconds: the lease is a thousandth", "mutual-exclusion", broken.NewTTLMilliseconds),
 		wrong("ttl-seconds", "milliseconds for seconds: the lease is a thousandfold", "liveness", broken.NewTTLSeconds),
 		wrong("two-step-release", "compares the owner and deletes the key in two commands", "mutual-exclusion", broken.NewTwoStepRelease),
@@ -60,6 +60,12 @@ func wrong(name, about, caught string, new func() locks.Provider) Lock {
 // on is l on other servers, with another counterpart.
 func (l Lock) on(service func() cluster.Service, least, most int, reference string) Lock {
 	l.Service, l.Nodes, l.Min, l.Max, l.Reference = service, least, least, most, reference
+	return l
+}
+
+// rightWith is l with options for its counterpart.
+func (l Lock) rightWith(options string) Lock {
+	l.RightWith = options
 	return l
 }
 

@@ -137,18 +137,22 @@ func TestControls(t *testing.T) {
 // mistake is a broken lock, or a mode of a right one.
 type mistake struct {
 	name, caught, reference string
-	right                   scenarios.Setting // what makes its scenario right
+	right                   []scenarios.Setting // what makes its scenario right
 }
 
 func mistakes() []mistake {
 	var out []mistake
 	for _, l := range catalog.Locks() {
 		if l.Broken() {
-			out = append(out, mistake{l.Name, l.Caught, l.Reference, scenarios.Setting{Flag: "reference", Key: "lock.use", Value: l.Reference}})
+			right := []scenarios.Setting{{Flag: "reference", Key: "lock.use", Value: l.Reference}}
+			if l.RightWith != "" {
+				right = append(right, scenarios.Setting{Flag: "reference", Key: "lock.options", Value: l.RightWith})
+			}
+			out = append(out, mistake{l.Name, l.Caught, l.Reference, right})
 		}
 	}
 	for _, m := range catalog.Modes() {
-		out = append(out, mistake{m.Name, m.Caught, m.Key + ": " + m.Right, scenarios.Setting{Flag: "reference", Key: m.Key, Value: m.Right}})
+		out = append(out, mistake{m.Name, m.Caught, m.Key + ": " + m.Right, []scenarios.Setting{{Flag: "reference", Key: m.Key, Value: m.Right}}})
 	}
 	return out
 }
@@ -170,8 +174,7 @@ func control(t *testing.T, m mistake, r *row, seed uint64) {
 	if strings.Contains(string(src), "message:") { // which the right lock may never send
 		expect = "{mutual-exclusion/stale-holder: any, coverage: any}"
 	}
-	right := one(t, file, src, seed, m.right,
-		scenarios.Setting{Flag: "reference", Key: "expect", Value: expect})
+	right := one(t, file, src, seed, append(slices.Clone(m.right), scenarios.Setting{Flag: "reference", Key: "expect", Value: expect})...)
 	if right.Conclusion.Exit != 0 {
 		t.Errorf("%s with seed %d is not clean in the scenario of %s:\n%s", m.reference, seed, m.name, told(right))
 	}
