@@ -12,6 +12,7 @@ import (
 // returns. Only a Recorder writes a history. Its methods may be called from any goroutine.
 type Recorder struct {
 	began time.Time
+	tell  func(*Op)
 
 	mu     sync.Mutex // order, time and buf
 	next   int
@@ -39,6 +40,10 @@ func NewRecorder(w io.Writer, h Header, began time.Time) (*Recorder, error) {
 	return &Recorder{began: began, w: w}, nil
 }
 
+// Tell has f told of each event as it is recorded, in their order. f must not block, nor keep the event beyond the call
+// without copying it. It is called before the first Record.
+func (r *Recorder) Tell(f func(*Op)) { r.tell = f }
+
 // Began is the start of the run's clock.
 func (r *Recorder) Began() time.Time { return r.began }
 
@@ -60,6 +65,9 @@ func (r *Recorder) Record(op Op) Op {
 	op.Index, op.Time = r.next, time.Since(r.began)
 	r.next++
 	r.buf = append(AppendJSON(r.buf, &op), '\n')
+	if r.tell != nil {
+		r.tell(&op)
+	}
 	r.mu.Unlock()
 	r.flush(op.Index)
 	return op

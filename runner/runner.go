@@ -28,6 +28,9 @@ type Options struct {
 	Began func(Live)
 	// Event is told of each event of the nemesis and of the run's parts, as it is recorded. May be nil.
 	Event func(history.Op)
+	// Each is told of every event as it is recorded, in their order, between Began and the return of Run. It must not block.
+	// May be nil.
+	Each func(*history.Op)
 }
 
 // Live is a view of a run while it lasts.
@@ -36,6 +39,7 @@ type Live struct {
 	Dir    string
 	Began  time.Time
 	Counts func() Counts
+	Header history.Header // of the history
 }
 
 // Run carries p out and judges what was recorded. The outcome is never nil; its Err, also returned, is the harness's own.
@@ -149,21 +153,23 @@ func (r *run) record(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	began := time.Now()
-	if r.recorder, err = history.NewRecorder(f, r.header(began, pipe), began); err != nil {
+	header := r.header(began, pipe)
+	if r.recorder, err = history.NewRecorder(f, header, began); err != nil {
 		return err
 	}
+	r.recorder.Tell(r.options.Each)
 	r.recorded = true
 	defer func() { err = errors.Join(err, r.recorder.Close()) }()
 	r.makeWorkers()
 	if r.options.Began != nil {
-		r.options.Began(Live{Run: r.store.id, Dir: r.store.dir, Began: began, Counts: r.watch.snapshot})
+		r.options.Began(Live{Run: r.store.id, Dir: r.store.dir, Began: began, Counts: r.watch.snapshot, Header: header})
 	}
 	return r.parts(ctx, began)
 }
 
 func (r *run) header(began time.Time, pipe time.Duration) history.Header {
 	p := r.plan
-	h := history.Header{Run: r.store.id, Scenario: p.Scenario.Name, Began: began, Seed: p.Scenario.Run.Seed, Cluster: p.Kind, Clients: p.clients(),
+	h := history.Header{Schema: history.Schema, Run: r.store.id, Scenario: p.Scenario.Name, Began: began, Seed: p.Scenario.Run.Seed, Cluster: p.Kind, Clients: p.clients(),
 		Separate: p.Separate, Workload: p.Workload.Name(), Faults: p.Faults, Bounds: p.Bounds, Pipe: pipe, Versions: p.Versions}
 	if r.cluster != nil {
 		for _, n := range r.cluster.Nodes() {

@@ -66,7 +66,7 @@ func (a *app) listCommand() *cobra.Command {
 			}
 			list, ok := lists[args[0]]
 			if !ok {
-				return usage{fmt.Errorf("list %s: expected one of %s", args[0], strings.Join(what, ", "))}
+				return usage{fmt.Errorf("list %s: expected ops or one of %s", args[0], strings.Join(what, ", "))}
 			}
 			items, err := list()
 			if err != nil {
@@ -75,7 +75,8 @@ func (a *app) listCommand() *cobra.Command {
 			return a.items(args[0], items)
 		},
 	}
-	cmd.Flags().StringVar(&dir, "run-dir", "runs", "folder of the runs' folders")
+	cmd.PersistentFlags().StringVar(&dir, "run-dir", "runs", "folder of the runs' folders")
+	cmd.AddCommand(a.opsCommand(&dir))
 	return cmd
 }
 

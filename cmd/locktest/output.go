@@ -10,8 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/locktest/locktest/catalog"
 	"github.com/locktest/locktest/internal/access"
 	"github.com/locktest/locktest/reports"
+	"github.com/locktest/locktest/reports/prom"
 )
 
 // outputs are the reports that a command is asked for, beside the screen.
@@ -45,6 +47,8 @@ func (a *app) reportKinds() []reportKind {
 		{"junit", "", "JUnit XML, for CI servers", reports.JUnit, false},
 		{"markdown", "md", "a summary of at most 200 KB", reports.Markdown, false},
 		{"github", "", "annotations of GitHub Actions", reports.GitHub(inRepository), false},
+		{"prometheus", "prom", "metrics as text", func(w io.Writer, b *reports.Batch) error { return prom.Text(w, catalog.Versions(), b.Outcomes) }, false},
+		{"perfetto", "", "a trace for ui.perfetto.dev, of the gravest run", reports.Gravest(reports.Perfetto), false},
 	}
 }
 

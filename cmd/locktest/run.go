@@ -23,6 +23,8 @@ import (
 type runFlags struct {
 	choice
 	gate       gate
+	live       live
+	keep       retention
 	until      string
 	dir        string
 	dry        bool
@@ -56,6 +58,8 @@ Exit status: 0 all as expected, 1 a safety property is violated, 2 inconclusive,
 	}
 	f.flags(cmd)
 	f.gate.flags(cmd, a)
+	f.live.flags(cmd)
+	cmd.Flags().StringVar(&f.keep.rule, "keep", "all", "which folders of these runs stay: all, violated (and whatever else was not as expected), or the last N")
 	cmd.Flags().IntVarP(&f.repeat, "repeat", "n", 0, "run each N times, with seeds that count up")
 	cmd.Flags().StringVar(&f.until, "until", "violation", "when repeats end: violation, at the first run that fails, or never, for rates with their 95 % intervals")
 	cmd.Flags().StringVar(&f.budget, "budget", "", "start no further repeat after this time, such as 10m")
@@ -79,7 +83,7 @@ func (a *app) run(ctx context.Context, files []string, f *runFlags) error {
 	case f.reportMax < 1:
 		return usage{fmt.Errorf("--report-max %d: expected 1 or more", f.reportMax)}
 	}
-	if err := f.gate.prepare(a); err != nil {
+	if err := errors.Join(f.gate.prepare(a), f.keep.check()); err != nil {
 		return err
 	}
 	f.lock = true
@@ -100,6 +104,10 @@ func (a *app) run(ctx context.Context, files []string, f *runFlags) error {
 	if f.dry {
 		return a.showPlans(plans)
 	}
+	if err := f.live.start(a); err != nil {
+		return err
+	}
+	defer f.live.stop(a)
 	ctx, done := a.signals(ctx, f.timeout)
 	defer done()
 	var outcomes []*runner.Outcome
@@ -139,11 +147,12 @@ func drawSeed() uint64 {
 // one runs a plan and writes what there is to write; it prints the result unless JSON is asked for.
 func (a *app) one(ctx context.Context, plan *runner.Plan, f *runFlags) *runner.Outcome {
 	progress := reports.NewProgress(a.stderr, a.style(a.stderr), a.moving())
-	options := runner.Options{Root: f.dir, Log: a.log()}
+	options := runner.Options{Root: f.dir, Log: a.log(), Each: f.live.on(), Began: func(l runner.Live) { f.live.begin(l.Header) }}
 	if !a.quiet {
 		progress.Title(title(plan))
 		options.Event = progress.Event
 		options.Began = func(l runner.Live) {
+			f.live.begin(l.Header)
 			progress.Begin(l.Began, plan.Scenario.Run.Duration, plan.Scenario.Run.Settle, l.Counts)
 		}
 		stop := context.AfterFunc(ctx, func() {
@@ -154,7 +163,11 @@ func (a *app) one(ctx context.Context, plan *runner.Plan, f *runFlags) *runner.O
 	o, _ := runner.Run(ctx, plan, options) // its error is in o.Err
 	progress.End()
 	f.gate.known.Excuse(o)
+	f.live.end(o)
 	a.keep(o, f.reportMax)
+	if err := f.keep.ended(o, exitOf(o, f.gate.passes)); err != nil {
+		fmt.Fprintf(a.stderr, "locktest: --keep %s: %v\n", f.keep.rule, err)
+	}
 	if !a.json {
 		a.tell(o)
 	}
