@@ -29,6 +29,7 @@ const host = "127.0.0.1"
 type Options struct {
 	Service cluster.Service
 	Nodes   int               // 0: the service's default
+	Name    string            // of a single node; empty: n1
 	Server  map[string]string // the server's options, and BasePort
 	// Self runs the server as a child of this program, which is at that path, instead of a binary of the server's own. The
 	// service has to have a Child. Empty: the binary is looked for.
@@ -83,6 +84,12 @@ func New(o Options) (*Cluster, error) {
 	}
 	for _, n := range c.nodes {
 		n.host = c.hostOf(n.index)
+	}
+	if o.Name != "" {
+		if o.Nodes != 1 {
+			return nil, fmt.Errorf("one name, %s, for %d nodes", o.Name, o.Nodes)
+		}
+		c.nodes[0].name = o.Name
 	}
 	if c.names() {
 		return c, namesWork(o.Service.Name, c.root())

@@ -72,7 +72,7 @@ var allowed = map[string][]string{
 	"locks":       {"history"},
 	"locks/":      {"locks", "history", "cluster", "locks/internal/"},
 	"checker":     {"history"},
-	"clients":     {"locks"},
+	"clients":     {"locks", "stores"},
 	"workloads":   {"history", "locks", "clients", "checker"},
 	"nemesis":     {"cluster", "history"},
 	"runner":      {"workloads", "nemesis", "checker", "cluster", "locks", "clients", "history", "scenarios"},
@@ -86,6 +86,10 @@ var allowed = map[string][]string{
 	"compare":     {"runner", "checker", "history", "scenarios"},
 	"locktesting": {"catalog", "reports", "runner", "scenarios", "checker", "history", "locks"},
 	"internal/":   {},
+
+	"stores":            {},
+	"stores/":           {"stores"},
+	"stores/storestest": {"stores", "cluster", "cluster/"},
 }
 
 func TestImportDirection(t *testing.T) {
