@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/locktest/locktest/clients"
 	"github.com/locktest/locktest/internal/access"
 	"github.com/locktest/locktest/internal/monotime"
 	"github.com/locktest/locktest/locks"
@@ -40,10 +41,17 @@ func OpenClient(ctx context.Context, name string, options map[string]any) (locks
 	if err != nil {
 		return nil, err
 	}
+	store, err := openStore(options["store"])
+	if err != nil {
+		return nil, err
+	}
 	redactor := a.Redactor()
 	c, err := provider.Open(ctx, locks.Target{Client: name, Addrs: addrs, Servers: texts(options["hosts"]), Access: a, Rand: processRand(name),
 		Log: slog.New(slog.NewTextHandler(redactor.Writer(os.Stderr), nil))})
-	return locks.Guard(c, redactor), redactor.Error(err)
+	if err != nil || store == nil {
+		return locks.Guard(c, redactor), redactor.Error(err)
+	}
+	return clients.WithStore(locks.Guard(c, redactor), store), nil
 }
 
 // accessOf reads what a hello says of servers that aren't ours: where passwords are, never the passwords.

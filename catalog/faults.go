@@ -29,6 +29,9 @@ func aims() (clientWords, nodeWords, anyone []string) {
 	return clientWords, nodeWords, slices.Concat(nodeWords, clientWords)
 }
 
+// orStore are words and the name of the store.
+func orStore(words []string) []string { return append(slices.Clone(words), scenarios.NamedStore) }
+
 // processFaults are those on nodes and clients.
 func processFaults() []fault {
 	clientWords, nodeWords, anyone := aims()
@@ -58,13 +61,13 @@ func processFaults() []fault {
 			Process: true, TakesFor: true, Example: "{ at: 5s, for: 3s, failover: { to: n2 } }",
 		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewFailover(target(f.Args), f.For.Max == 0) }},
 		{"kill", scenarios.FaultName{
-			About: "SIGKILL; a client comes back as a new process after 1 s or for, a node only after for", Args: []string{"of", "restart"}, Required: []string{"of"}, Targets: anyone,
+			About: "SIGKILL; a client comes back as a new process after 1 s or for, a node only after for", Args: []string{"of", "restart"}, Required: []string{"of"}, Targets: orStore(anyone),
 			Process: true, Shared: true, TakesFor: true, Example: "{ on: acquired, after: 20ms, limit: 3, for: 500ms, kill: holder }",
 		}, func(f scenarios.Fault) nemesis.Fault {
 			return nemesis.NewKill(nemesis.KillSpec{Of: target(f.Args), Restart: cluster.Restart(f.Args.Restart), Stays: f.For.Max == 0})
 		}},
 		{"pause", scenarios.FaultName{
-			About: "SIGSTOP of the whole process tree, as in a long garbage collection or a suspended machine; only: renewal stops the background renewal of a client's leases alone", Args: []string{"of", "only"}, Required: []string{"of"}, Targets: anyone,
+			About: "SIGSTOP of the whole process tree, as in a long garbage collection or a suspended machine; only: renewal stops the background renewal of a client's leases alone", Args: []string{"of", "only"}, Required: []string{"of"}, Targets: orStore(anyone),
 			Process: true, Shared: true, NeedsFor: true, StopsTime: true, Example: "{ on: acquired, after: 50ms..150ms, chance: 30%, limit: 12, for: 1500ms..3s, pause: holder }",
 		}, func(f scenarios.Fault) nemesis.Fault {
 			if f.Args.Only == "renewal" {

@@ -35,7 +35,7 @@ func linkFaults() []fault {
 			Network: true, Example: "{ on: acquired, after: 20ms, chance: 20%, limit: 5, session-expire: holder }",
 		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewSessionExpire(target(f.Args)) }},
 		{"latency", scenarios.FaultName{
-			About: "messages arrive later, each way or one way", Args: []string{"of", "delay", "direction"}, Required: []string{"of", "delay"}, Targets: anyone,
+			About: "messages arrive later, each way or one way", Args: []string{"of", "delay", "direction"}, Required: []string{"of", "delay"}, Targets: orStore(anyone),
 			Network: true, NeedsFor: true, Example: "{ at: 5s, for: 10s, latency: { of: n1, delay: 50ms..150ms } }",
 		}, func(f scenarios.Fault) nemesis.Fault {
 			mean, spread := (f.Args.Latency.Min+f.Args.Latency.Max)/2, (f.Args.Latency.Max-f.Args.Latency.Min)/2
@@ -47,19 +47,19 @@ func linkFaults() []fault {
 			Network: true, TakesFor: true, Example: "{ on: waiting, limit: 5, message: { of: waiter, drop: reply, match: EVALSHA, nth: 1 } }",
 		}, message},
 		{"partition", scenarios.FaultName{
-			About: "messages between the sides, or between a target and everybody else, are kept from going; shape: ring leaves each node a majority of its own", Args: []string{"of", "direction", "mode", "shape"}, Required: []string{"of"}, Targets: anyone,
+			About: "messages between the sides, or between a target and everybody else, are kept from going; shape: ring leaves each node a majority of its own", Args: []string{"of", "direction", "mode", "shape"}, Required: []string{"of"}, Targets: orStore(anyone),
 			Groups: true, Network: true, NeedsFor: true, Example: "{ at: 4s, for: 6s, partition: [[n1, n2], [n3, n4, n5, clients]] }",
 		}, func(f scenarios.Fault) nemesis.Fault {
 			return nemesis.NewPartition(nemesis.PartitionSpec{Groups: f.Args.Groups, Of: target(f.Args), Direction: f.Args.Direction, Mode: mode(f.Args.Mode), Shape: f.Args.Shape})
 		}},
 		{"rate", scenarios.FaultName{
-			About: "links carry so many bytes a second at most, each way or one way", Args: []string{"of", "bandwidth", "direction"}, Required: []string{"of", "bandwidth"}, Targets: anyone,
+			About: "links carry so many bytes a second at most, each way or one way", Args: []string{"of", "bandwidth", "direction"}, Required: []string{"of", "bandwidth"}, Targets: orStore(anyone),
 			Network: true, NeedsFor: true, Example: "{ at: 5s, for: 10s, rate: { of: n1, bandwidth: 10kB/s } }",
 		}, func(f scenarios.Fault) nemesis.Fault {
 			return nemesis.NewRate(nemesis.RateSpec{Of: target(f.Args), Direction: f.Args.Direction, Bandwidth: f.Args.Bandwidth})
 		}},
 		{"reset", scenarios.FaultName{
-			About: "connections are reset, new ones refused for 20 ms, or longer", Args: []string{"of"}, Required: []string{"of"}, Targets: anyone,
+			About: "connections are reset, new ones refused for 20 ms, or longer", Args: []string{"of"}, Required: []string{"of"}, Targets: orStore(anyone),
 			Network: true, TakesFor: true, Example: "{ on: extending, limit: 5, reset: holder }",
 		}, func(f scenarios.Fault) nemesis.Fault { return nemesis.NewReset(target(f.Args)) }},
 	}

@@ -19,6 +19,10 @@ func Modes() []Mode {
 		{"broken/redlock-mixed-quorum", "clients of one lock need majorities of different sizes", "mutual-exclusion", "clients.options", "{}"},
 		{"broken/refusal-ignored", "the resource refuses a stale write, and the client takes it for done", "resource-safety", "workload.resource", "checks-token"},
 		{"broken/token-checked-in-two-steps", "the resource checks the token, and writes some time later", "resource-safety", "workload.resource", "checks-token"},
+		{"broken/token-checked-in-two-steps-etcd", "the client checks the token in a etcd, and writes some time later", "resource-safety", "workload.resource", "checks-token"},
+		{"broken/token-checked-in-two-steps-postgres", "the client checks the token in a PostgreSQL, and writes some time later", "resource-safety", "workload.resource", "checks-token"},
+		{"broken/token-checked-in-two-steps-redis", "the client checks the token in a Redis, and writes some time later", "resource-safety", "workload.resource", "checks-token"},
+		{"broken/token-checked-in-two-steps-zookeeper", "the client checks the token in a ZooKeeper, and writes some time later", "resource-safety", "workload.resource", "checks-token"},
 		{"broken/token-checked-on-writes", "the resource checks the token of writes alone", "resource-safety", "workload.resource", "checks-token"},
 	}
 }

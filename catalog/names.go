@@ -29,7 +29,7 @@ func Names() scenarios.Names {
 			workloads.ChecksInTwoSteps: "wrong on purpose: as checks-token, but the write comes some time after the check",
 			workloads.IgnoresRefusal:   "wrong on purpose: as checks-token, but the client takes a refused write for done",
 		},
-		Stores: map[string]string{"harness": "in locktest; the client's reply is the write"},
+		Stores: storeNames(),
 	}
 }
 

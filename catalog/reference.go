@@ -56,6 +56,7 @@ func scenarioPage() string {
 	})
 	section(&b, "Clusters", names.Clusters, func(c scenarios.ClusterName) string { return c.About })
 	section(&b, "Resources", names.Resources, func(s string) string { return s })
+	section(&b, "Stores", names.Stores, func(s string) string { return s })
 	section(&b, "Metrics", names.Metrics, func(m scenarios.MetricName) string { return m.About })
 	return b.String()
 }

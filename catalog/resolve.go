@@ -61,6 +61,9 @@ func Resolve(s *scenarios.Scenario, source []byte, o ResolveOptions) (*runner.Pl
 	if err := host(p, lock, o.Self); err != nil {
 		return nil, err
 	}
+	if err := storage(p, o.Self); err != nil {
+		return nil, err
+	}
 	p.CrossCheck = CrossCheck(o.CrossCheck, o.Self)
 	p.Resolved = scenarios.Resolved(s)
 	if err := schedule(p); err != nil {
@@ -145,7 +148,11 @@ func bounds(s *scenarios.Scenario) history.Bounds {
 }
 
 func network(l runner.Links) (cluster.Network, error) {
-	return proxy.New(proxy.Options{Clients: l.Clients, Nodes: l.Nodes, Peering: l.Peering, Messages: l.Messages, Rand: rand.New(rand.NewPCG(l.Seed, 1<<41)), Log: l.Log})
+	var others []cluster.Node
+	if l.Store != nil {
+		others = append(others, l.Store)
+	}
+	return proxy.New(proxy.Options{Clients: l.Clients, Nodes: l.Nodes, Others: others, Peering: l.Peering, Messages: l.Messages, Rand: rand.New(rand.NewPCG(l.Seed, 1<<41)), Log: l.Log})
 }
 
 // Self is this program's own file, by which it starts itself again.

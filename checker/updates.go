@@ -152,10 +152,31 @@ func (j *resourceJudge) wouldFence(a, b int32) string {
 		return "no"
 	case j.late[a] || j.late[b]:
 		return "yes"
+	case !j.t.Ordered && j.readUnderHigher(a, b):
+		return "yes"
 	case !j.t.Ordered:
 		return "not known: the order in which the resource took them was not recorded"
 	}
 	return "no"
+}
+
+// readUnderHigher says whether the one of two writes on one version that has the higher token had read that version. The other
+// hadn't landed then, or its own version would have been read: it came after a higher token.
+func (j *resourceJudge) readUnderHigher(a, b int32) bool {
+	low, high := &j.v.ops[a], &j.v.ops[b]
+	if j.v.token(low) > j.v.token(high) {
+		a, b, low, high = b, a, high, low
+	}
+	base, known := j.base(b)
+	if j.v.token(low) == j.v.token(high) || !known || high.grant < 0 {
+		return false
+	}
+	for _, i := range j.v.ofGrant(high.grant) {
+		if o := &j.v.ops[i]; o.act == read && o.ans == okay && j.v.called(o).Resource == j.t.Name && version(j.v, o) == base {
+			return true
+		}
+	}
+	return false
 }
 
 // counter checks the end of a counter whose every write adds one: it is at least the accepted increments, and at most

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/locktest/locktest/locks"
+	"github.com/locktest/locktest/stores"
 )
 
 // Client is one user of locks, as the harness drives it. Requests of one thread come one at a time.
@@ -30,7 +31,8 @@ type Op string
 const (
 	OpHello   Op = "hello"
 	OpAcquire Op = "acquire"
-	OpWork    Op = "work" // its reply is the write to the guarded resource
+	OpRead    Op = "read" // of a guarded resource that the client reads itself
+	OpWork    Op = "work" // its reply is the write to the guarded resource, unless the client writes itself
 	OpExtend  Op = "extend"
 	OpRelease Op = "release"
 	OpCancel  Op = "cancel" // the acquire with the id Target
@@ -50,10 +52,12 @@ type Request struct {
 	Permit int
 	Target int64 // of cancel
 
-	// Of work.
+	// Of read and work.
 	Resource string
+	Token    uint64 // of the grant, for a client that reads and writes itself; 0: none
 	Base     int64
 	Value    int64
+	N        int64 // what is written, for a client that writes itself
 }
 
 // Modes of OpRenew.
@@ -69,6 +73,7 @@ const (
 	OK          Result = "ok"
 	Busy        Result = "busy"        // acquire: somebody else has it, definitely
 	Lost        Result = "lost"        // extend, release, work: it is not held any more, definitely
+	Rejected    Result = "rejected"    // read, work: the resource refused it, definitely
 	Unavailable Result = "unavailable" // nothing was sent: it has no effect and never will
 	Unknown     Result = "unknown"     // anything else
 )
@@ -82,6 +87,8 @@ type Reply struct {
 	TTL    time.Duration // really granted; 0: as asked for
 	Until  time.Time     // until when the client believes that its lease lasts; zero: it doesn't say
 	Error  string
+	Value  int64 // of read: the version that is there, 0: never written
+	N      int64 // of read: what is there
 	// Handle: with Unknown, a release of this grant will be understood.
 	Handle bool
 }
@@ -120,7 +127,7 @@ func (e *AdapterError) Error() string {
 	return s
 }
 
-// resultOf turns the error of a lock into the word of the protocol.
+// resultOf turns the error of a lock or a store into the word of the protocol.
 func resultOf(err error) Result {
 	switch {
 	case err == nil:
@@ -129,7 +136,9 @@ func resultOf(err error) Result {
 		return Busy
 	case errors.Is(err, locks.ErrNotHeld):
 		return Lost
-	case errors.Is(err, locks.ErrUnavailable):
+	case errors.Is(err, stores.ErrRejected):
+		return Rejected
+	case errors.Is(err, locks.ErrUnavailable), errors.Is(err, stores.ErrUnavailable):
 		return Unavailable
 	}
 	return Unknown

@@ -49,6 +49,8 @@ func TestSchemaFitsWhatIsWritten(t *testing.T) {
 		encodeRequest(Request{ID: 5, Op: OpRelease, Grant: 1, Lock: "orders"}),
 		encodeRequest(Request{ID: 6, Op: OpRelease, Grant: 9, Lock: "orders"}),
 		encodeRequest(Request{ID: 7, Op: OpCancel, Target: 2}),
+		encodeRequest(Request{ID: 8, Op: OpRead, Grant: 1, Lock: "orders", Resource: "orders", Token: 1<<64 - 1}),
+		encodeRequest(Request{ID: 9, Op: OpWork, Grant: 1, Lock: "orders", Resource: "orders", Token: 3, Base: 1, Value: 2, N: -1}),
 	}
 	var out bytes.Buffer
 	err := Serve(context.Background(), bytes.NewReader(bytes.Join(requests, nil)), &out, func(ctx context.Context, name string, _ map[string]any) (locks.Client, error) {
@@ -62,6 +64,7 @@ func TestSchemaFitsWhatIsWritten(t *testing.T) {
 		t.Errorf("%d replies to %d requests", len(lines), len(requests))
 	}
 	events := [][]byte{encodeEvent(Event{Kind: LostEvent, Grant: 1, Lock: "orders"}), encodeEvent(Event{Kind: Stalled, Late: time.Second}), encodeEvent(Event{Kind: Renewed, Grant: 1, Until: time.Now()})}
+	lines = append(lines, encodeReply(Reply{ID: 8, Result: OK, Value: 41, N: -3}), encodeReply(Reply{ID: 9, Result: Rejected, Error: "too low"}))
 	for _, l := range append(append(requests, lines...), events...) {
 		if err := valid(s, l); err != nil {
 			t.Errorf("%s: %v", l, err)

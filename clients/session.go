@@ -2,17 +2,20 @@ package clients
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/locktest/locktest/locks"
+	"github.com/locktest/locktest/stores"
 )
 
 // session carries requests out on a lock's client. It is the same in a client's own process and in the harness's.
 type session struct {
 	client locks.Client
+	store  stores.Store // nil: the guarded resource is the harness's
 	name   string
 	events func(Event)
 
@@ -36,7 +39,11 @@ type handle struct {
 func (h *handle) finish() { h.once.Do(func() { close(h.done) }) }
 
 func newSession(name string, c locks.Client, events func(Event)) *session {
-	return &session{client: c, name: name, events: events, handles: map[int]*handle{}}
+	s := &session{client: c, name: name, events: events, handles: map[int]*handle{}}
+	if with, ok := c.(*storing); ok {
+		s.client, s.store = with.Client, with.store
+	}
+	return s
 }
 
 func (s *session) do(ctx context.Context, r Request) Reply {
@@ -44,7 +51,9 @@ func (s *session) do(ctx context.Context, r Request) Reply {
 	case OpAcquire:
 		return s.acquire(ctx, r)
 	case OpWork:
-		return s.work(r)
+		return s.work(ctx, r)
+	case OpRead:
+		return s.read(ctx, r)
 	case OpExtend:
 		return s.extend(ctx, r)
 	case OpRelease:
@@ -133,7 +142,7 @@ func (s *session) renewal(still bool) {
 
 // work answers lost where the lock's library has told of the loss. Whether the lease has ended by the clock is not
 // looked at: a check can be true and the pause come after it.
-func (s *session) work(r Request) Reply {
+func (s *session) work(ctx context.Context, r Request) Reply {
 	h := s.handle(r.Grant)
 	if h == nil {
 		return noHandle(r)
@@ -145,8 +154,11 @@ func (s *session) work(r Request) Reply {
 	case <-h.lock.Lost(): // nil, and so never ready, where the lock can't tell
 		return Reply{ID: r.ID, Result: Lost, Error: "the lock was lost before the write"}
 	default:
+	}
+	if s.store == nil {
 		return Reply{ID: r.ID, Result: OK}
 	}
+	return s.write(ctx, r)
 }
 
 func (s *session) extend(ctx context.Context, r Request) Reply {
@@ -226,5 +238,8 @@ func (s *session) abandon() {
 // close ends the watches and the lock's client.
 func (s *session) close() error {
 	s.abandon()
-	return s.client.Close()
+	if s.store == nil {
+		return s.client.Close()
+	}
+	return errors.Join(s.store.Close(), s.client.Close())
 }

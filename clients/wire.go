@@ -33,19 +33,21 @@ type hello struct {
 }
 
 type wireRequest struct {
-	ID       int64  `json:"id"`
-	Op       Op     `json:"op"`
-	Thread   int    `json:"thread,omitempty"`
-	Grant    int    `json:"grant,omitempty"`
-	Lock     string `json:"lock,omitempty"`
-	TTL      int64  `json:"ttl_ms,omitempty"`
-	Wait     *int64 `json:"wait_ms,omitempty"` // of acquire, 0 too
-	Mode     string `json:"mode,omitempty"`
-	Permits  int    `json:"permits,omitempty"`
-	Target   int64  `json:"target,omitempty"`
-	Resource string `json:"resource,omitempty"`
-	Base     int64  `json:"base,omitempty"`
-	Value    int64  `json:"value,omitempty"`
+	ID       int64     `json:"id"`
+	Op       Op        `json:"op"`
+	Thread   int       `json:"thread,omitempty"`
+	Grant    int       `json:"grant,omitempty"`
+	Lock     string    `json:"lock,omitempty"`
+	TTL      int64     `json:"ttl_ms,omitempty"`
+	Wait     *int64    `json:"wait_ms,omitempty"` // of acquire, 0 too
+	Mode     string    `json:"mode,omitempty"`
+	Permits  int       `json:"permits,omitempty"`
+	Target   int64     `json:"target,omitempty"`
+	Resource string    `json:"resource,omitempty"`
+	Base     int64     `json:"base,omitempty"`
+	Token    wireToken `json:"token,omitempty"`
+	Value    int64     `json:"value,omitempty"`
+	N        int64     `json:"n,omitempty"`
 }
 
 // wireReply is what a client writes: a reply has an id, an event has none.
@@ -58,6 +60,8 @@ type wireReply struct {
 	Valid   *float64   `json:"valid_ms,omitempty"` // from the call of the request
 	Until   int64      `json:"until_ns,omitempty"` // of the system's monotonic clock
 	Error   string     `json:"error,omitempty"`
+	Value   int64      `json:"value,omitempty"` // of read
+	N       int64      `json:"n,omitempty"`     // of read
 	Handle  bool       `json:"handle,omitempty"`
 	Name    string     `json:"name,omitempty"` // of hello
 	Version string     `json:"version,omitempty"`
@@ -95,8 +99,10 @@ func encodeRequest(r Request) []byte {
 	b = flatjson.AppendInt(b, "permits", int64(r.Permit))
 	b = flatjson.AppendInt(b, "target", r.Target)
 	b = flatjson.AppendString(b, "resource", r.Resource)
+	b = appendToken(b, r.Token)
 	b = flatjson.AppendInt(b, "base", r.Base)
 	b = flatjson.AppendInt(b, "value", r.Value)
+	b = flatjson.AppendInt(b, "n", r.N)
 	return append(b, '}', '\n')
 }
 
@@ -109,7 +115,7 @@ func decodeRequest(b []byte) (Request, error) {
 		return Request{}, errors.New("no op")
 	}
 	r := Request{ID: w.ID, Op: w.Op, Thread: w.Thread, Grant: w.Grant, Lock: w.Lock, TTL: millis(w.TTL), Mode: w.Mode, Permit: w.Permits,
-		Target: w.Target, Resource: w.Resource, Base: w.Base, Value: w.Value}
+		Target: w.Target, Resource: w.Resource, Token: uint64(w.Token), Base: w.Base, Value: w.Value, N: w.N}
 	if w.Wait != nil {
 		r.Wait = millis(*w.Wait)
 	}
@@ -126,19 +132,25 @@ func millis(ms int64) time.Duration {
 func encodeReply(r Reply) []byte {
 	b := strconv.AppendInt([]byte(`{"id":`), r.ID, 10)
 	b = flatjson.AppendString(b, "r", string(r.Result))
-	if r.Token > 1<<53 { // more than some languages can hold as a number
-		b = flatjson.AppendString(b, "token", strconv.FormatUint(uint64(r.Token), 10))
-	} else {
-		b = flatjson.AppendUint(b, "token", uint64(r.Token))
-	}
+	b = appendToken(b, uint64(r.Token))
 	b = flatjson.AppendString(b, "owner", r.Owner)
 	b = flatjson.AppendInt(b, "ttl_ms", r.TTL.Milliseconds())
 	b = flatjson.AppendInt(b, "until_ns", onSystemClock(r.Until))
 	b = flatjson.AppendString(b, "error", r.Error)
+	b = flatjson.AppendInt(b, "value", r.Value)
+	b = flatjson.AppendInt(b, "n", r.N)
 	if r.Handle {
 		b = append(b, `,"handle":true`...)
 	}
 	return append(b, '}', '\n')
+}
+
+// appendToken writes more than some languages can hold as a number as a text.
+func appendToken(b []byte, token uint64) []byte {
+	if token > 1<<53 {
+		return flatjson.AppendString(b, "token", strconv.FormatUint(token, 10))
+	}
+	return flatjson.AppendUint(b, "token", token)
 }
 
 func encodeEvent(e Event) []byte {
@@ -201,7 +213,7 @@ func generalMessage(b []byte, client string) (message, error) {
 		return message{}, errors.New("neither an id nor an event")
 	}
 	m := message{valid: w.Valid, hello: w}
-	m.reply = Reply{ID: *w.ID, Result: known(w.R), Owner: w.Owner, TTL: millis(w.TTL), Until: fromSystemClock(w.Until), Error: w.Error, Handle: w.Handle}
+	m.reply = Reply{ID: *w.ID, Result: known(w.R), Owner: w.Owner, TTL: millis(w.TTL), Until: fromSystemClock(w.Until), Error: w.Error, Handle: w.Handle, Value: w.Value, N: w.N}
 	if w.Token != nil {
 		m.reply.Token = locks.Token(*w.Token)
 	}
@@ -232,6 +244,10 @@ func (h *hearer) plainReply(b []byte) (r Reply, ok bool) {
 			until, err = s.Int64()
 		case "error":
 			r.Error, err = s.String()
+		case "value":
+			r.Value, err = s.Int64()
+		case "n":
+			r.N, err = s.Int64()
 		default:
 			err = errNotPlain
 		}
@@ -246,7 +262,7 @@ var errNotPlain = errors.New("not a plain reply")
 // known takes every word that the protocol doesn't have as unknown: the safe outcome is the default.
 func known(r Result) Result {
 	switch r {
-	case OK, Busy, Lost, Unavailable:
+	case OK, Busy, Lost, Rejected, Unavailable:
 		return r
 	}
 	return Unknown

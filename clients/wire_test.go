@@ -18,6 +18,8 @@ func TestRequestRoundTrip(t *testing.T) {
 		{ID: 1, Op: OpAcquire, Grant: 4, Lock: "orders", TTL: 2 * time.Second, Wait: 0, Mode: "shared", Permit: 3, Thread: 2},
 		{ID: 2, Op: OpWork, Grant: 4, Lock: "orders", Resource: "orders", Base: 41, Value: 42},
 		{ID: 3, Op: OpCancel, Target: 1},
+		{ID: 4, Op: OpRead, Grant: 4, Lock: "orders", Resource: "orders", Token: 1<<64 - 1},
+		{ID: 5, Op: OpWork, Grant: 4, Lock: "orders", Resource: "orders", Token: 7, Base: 41, Value: 42, N: -3},
 	} {
 		got, err := decodeRequest(encodeRequest(r))
 		if err != nil {
@@ -41,6 +43,8 @@ func TestDecodeMessage(t *testing.T) {
 		"token as a string":  {`{"id":1,"r":"ok","token":"18446744073709551615"}`, Reply{ID: 1, Result: OK, Token: 1<<64 - 1}},
 		"an unknown word":    {`{"id":1,"r":"perhaps"}`, Reply{ID: 1, Result: Unknown}},
 		"no word":            {`{"id":1}`, Reply{ID: 1, Result: Unknown}},
+		"what was read":      {`{"id":1,"r":"ok","value":41,"n":-3}`, Reply{ID: 1, Result: OK, Value: 41, N: -3}},
+		"refused":            {`{"id":1,"r":"rejected","error":"too low"}`, Reply{ID: 1, Result: Rejected, Error: "too low"}},
 		"further fields":     {`{"id":1,"r":"busy","colour":"red"}`, Reply{ID: 1, Result: Busy}},
 		"a huge ttl":         {`{"id":1,"r":"ok","ttl_ms":9223372036854775807}`, Reply{ID: 1, Result: OK, TTL: 9223372036854 * time.Millisecond}},
 		"unknown with cause": {`{"id":1,"r":"unknown","error":"timeout","handle":true}`, Reply{ID: 1, Result: Unknown, Error: "timeout", Handle: true}},
@@ -79,7 +83,7 @@ func FuzzMessage(f *testing.F) {
 			}
 		}
 		switch m.reply.Result {
-		case OK, Busy, Lost, Unavailable, Unknown:
+		case OK, Busy, Lost, Rejected, Unavailable, Unknown:
 		default:
 			if m.event == nil {
 				t.Errorf("%q has the result %q", b, m.reply.Result)

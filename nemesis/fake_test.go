@@ -186,12 +186,13 @@ func (w *world) publish(e Event) {
 	}
 }
 
-// env has nodes n1 to n5 and clients c1 to c3.
+// env has nodes n1 to n5, a store, and clients c1 to c3.
 func (w *world) env() Env {
 	env := Env{Net: fakeNet{w}, Clients: fakeClients{w, []string{"c1", "c2", "c3"}}, Watch: w, Rand: rand.New(rand.NewPCG(1, 1)), TTL: time.Second}
 	for i := range 5 {
 		env.Nodes = append(env.Nodes, fakeNode{w, fmt.Sprintf("n%d", i+1)})
 	}
+	env.Store = fakeNode{w, "store"}
 	return env
 }
 

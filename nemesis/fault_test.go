@@ -41,6 +41,13 @@ func faults() map[string]struct {
 			"n1>c1 refuse", "n1>c2 refuse", "n1>c3 refuse"}},
 		"groups, requests": {NewPartition(PartitionSpec{Groups: groups, Direction: ToNodes, Mode: cluster.Drop}), []string{
 			"c1>n1 drop", "c1>n2 drop", "c2>n1 drop", "c2>n2 drop", "c3>n1 drop", "c3>n2 drop"}},
+		"pause all nodes, and not the store": {NewPause(of(Nodes)), []string{"paused n1", "paused n2", "paused n3", "paused n4", "paused n5"}},
+		"pause the store":                    {NewPause(of("store")), []string{"paused store"}},
+		"kill the store":                     {NewKill(KillSpec{Of: of("store")}), []string{"dead store", "down store"}},
+		"hold what a client sends to the store": {NewPartition(PartitionSpec{Groups: [][]string{{"c1"}, {"store"}}, Direction: ToNodes}), []string{
+			"c1>store hold"}},
+		"cut the store off": {NewPartition(PartitionSpec{Of: of("store"), Direction: FromNodes}), []string{
+			"store>c1 hold", "store>c2 hold", "store>c3 hold"}},
 		"slow client": {NewLatency(LatencySpec{Of: of("c1"), Latency: time.Second, Direction: ToNodes}), []string{
 			"c1>n1 pass", "c1>n2 pass", "c1>n3 pass", "c1>n4 pass", "c1>n5 pass"}},
 		"narrow client": {NewRate(RateSpec{Of: of("c1"), Bandwidth: 1000, Direction: FromNodes}), []string{

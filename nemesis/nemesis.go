@@ -37,6 +37,7 @@ type Injection struct {
 // Env is what can be harmed.
 type Env struct {
 	Nodes   []cluster.Node
+	Store   cluster.Node    // where the guarded resource lives, harmed only by its name; nil: in the harness
 	Net     cluster.Network // nil before the start, when Check is called, and for locks in memory
 	Clients Clients
 	Watch   Watch

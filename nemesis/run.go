@@ -44,11 +44,12 @@ func HealAll(ctx context.Context, env Env) error {
 	defer cancel()
 	var errs []error
 	if env.Net != nil {
-		if links := around(env, env.nodes(), BothWays); len(links) > 0 {
+		if links := around(env, env.serverNames(), BothWays); len(links) > 0 {
 			errs = append(errs, env.Net.Set(ctx, cluster.Condition{}, links...))
 		}
 	}
-	for _, n := range env.Nodes {
+	for _, name := range env.serverNames() {
+		n := env.node(name)
 		if p, ok := n.(cluster.Pauser); ok {
 			errs = append(errs, p.Resume(ctx))
 		}

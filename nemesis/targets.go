@@ -218,7 +218,7 @@ func expand(env Env, name string) ([]string, error) {
 		return env.nodes(), nil
 	case name == AllUsers:
 		return env.clients(), nil
-	case slices.Contains(env.nodes(), name), slices.Contains(env.clients(), name):
+	case env.node(name) != nil, slices.Contains(env.clients(), name):
 		return []string{name}, nil
 	default:
 		return nil, fmt.Errorf("there is no node or client %s", name)
@@ -233,6 +233,14 @@ func (env Env) nodes() []string {
 	return out
 }
 
+// serverNames are those of the nodes and of the store.
+func (env Env) serverNames() []string {
+	if env.Store == nil {
+		return env.nodes()
+	}
+	return append(env.nodes(), env.Store.Name())
+}
+
 func (env Env) clients() []string {
 	if env.Clients == nil {
 		return nil
@@ -245,6 +253,9 @@ func (env Env) node(name string) cluster.Node {
 		if n.Name() == name {
 			return n
 		}
+	}
+	if env.Store != nil && env.Store.Name() == name {
+		return env.Store
 	}
 	return nil
 }

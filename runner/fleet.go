@@ -17,6 +17,7 @@ import (
 	"github.com/locktest/locktest/history"
 	"github.com/locktest/locktest/internal/proc"
 	"github.com/locktest/locktest/locks"
+	"github.com/locktest/locktest/stores"
 )
 
 // member is a client that can be harmed.
@@ -44,14 +45,14 @@ type fleet struct {
 
 func clientName(i int) string { return "c" + strconv.Itoa(i+1) }
 
-// startFleet starts all clients side by side. addr says where a client reaches each node.
-func startFleet(ctx context.Context, p *Plan, spawner *proc.Spawner, logs string, addrs func(client string) []string, log *slog.Logger) (*fleet, error) {
+// startFleet starts all clients side by side. where says at which places a client reaches the servers.
+func startFleet(ctx context.Context, p *Plan, spawner *proc.Spawner, logs string, where func(client string) places, log *slog.Logger) (*fleet, error) {
 	f := &fleet{plan: p, members: map[string]member{}, order: p.clients(), tell: map[string]func(clients.Event){}}
 	errs := make([]error, len(f.order))
 	var wg sync.WaitGroup
 	for i, name := range f.order {
 		wg.Go(func() {
-			m, err := f.start(ctx, i, name, spawner, logs, addrs(name), log)
+			m, err := f.start(ctx, i, name, spawner, logs, where(name), log)
 			if err != nil {
 				errs[i] = err
 				return
@@ -69,29 +70,40 @@ func startFleet(ctx context.Context, p *Plan, spawner *proc.Spawner, logs string
 	return f, nil
 }
 
-func (f *fleet) start(ctx context.Context, i int, name string, spawner *proc.Spawner, logs string, addrs []string, log *slog.Logger) (member, error) {
+func (f *fleet) start(ctx context.Context, i int, name string, spawner *proc.Spawner, logs string, at places, log *slog.Logger) (member, error) {
 	tell := func(e clients.Event) { f.event(name, e) }
 	seed := f.plan.Scenario.Run.Seed
 	if !f.plan.Separate {
 		lives := uint64(0)
 		return clients.NewShared(ctx, name, func(ctx context.Context) (locks.Client, error) {
 			lives++ // each life draws owner values of its own
-			c, err := f.plan.Provider.Open(ctx, locks.Target{Client: name, Addrs: addrs, Rand: rand.New(rand.NewPCG(seed, uint64(i+1)<<32|lives)), Log: log, Access: f.plan.Access, Servers: f.plan.Servers})
-			return locks.Guard(c, f.plan.Access.Redactor()), f.plan.Access.Redactor().Error(err)
+			c, err := f.plan.Provider.Open(ctx, locks.Target{Client: name, Addrs: at.nodes, Rand: rand.New(rand.NewPCG(seed, uint64(i+1)<<32|lives)), Log: log, Access: f.plan.Access, Servers: f.plan.Servers})
+			return f.stored(locks.Guard(c, f.plan.Access.Redactor()), at), f.plan.Access.Redactor().Error(err)
 		}, tell)
 	}
 	cmd := f.plan.Client
 	cmd.Env = append(slices.Clone(cmd.Env), "LOCKTEST_CLIENT="+name, "LOCKTEST_SEED="+strconv.FormatUint(seed, 10))
-	for n, addr := range addrs {
+	for n, addr := range at.nodes {
 		cmd.Env = append(cmd.Env, fmt.Sprintf("LOCKTEST_SERVER_%d=%s", n, addr))
 	}
 	hello := maps.Clone(f.plan.Hello)
 	hello["stall_ms"] = float64(f.plan.stallLimit()) / float64(time.Millisecond)
-	hello["servers"], hello["options"] = addrs, f.plan.OptionsOf(name)
+	hello["servers"], hello["options"] = at.nodes, f.plan.OptionsOf(name)
+	if s := f.plan.Store; s != nil {
+		hello["store"] = map[string]any{"kind": s.Kind, "addr": at.store, "check": f.plan.Scenario.Workload.Resource}
+	}
 	return clients.StartProcess(ctx, clients.ProcessConfig{
 		Name: name, Spawner: spawner, Command: cmd, Options: hello, Tell: tell, Log: log,
 		Stderr: filepath.Join(logs, name+".stderr"), Stdout: filepath.Join(logs, name+".stdout"),
 	})
+}
+
+// stored gives a client that shares this process the store.
+func (f *fleet) stored(c locks.Client, at places) locks.Client {
+	if f.plan.Store == nil {
+		return c
+	}
+	return clients.WithStore(c, f.plan.Store.Open(stores.Options{Addr: at.store, Check: stores.Check(f.plan.Scenario.Workload.Resource)}))
 }
 
 // begin lets events into the history from now on.

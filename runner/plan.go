@@ -18,6 +18,7 @@ import (
 	"github.com/locktest/locktest/locks"
 	"github.com/locktest/locktest/nemesis"
 	"github.com/locktest/locktest/scenarios"
+	"github.com/locktest/locktest/stores"
 	"github.com/locktest/locktest/workloads"
 )
 
@@ -41,6 +42,8 @@ type Plan struct {
 	Real    bool // embedded servers are the real ones, as processes of their own
 	// Cluster makes the nodes; nil for locks in memory.
 	Cluster func(Site) (cluster.Cluster, error)
+	// Store is where the guarded resource lives, if not here; nil: in the harness.
+	Store *Store
 	// Network makes the links: once the nodes run, or before where they talk to each other; nil for locks in memory.
 	Network func(Links) (cluster.Network, error)
 	// Supervisor is the command that ends what a killed harness leaves behind.
@@ -58,6 +61,13 @@ type Plan struct {
 	Versions   map[string]string
 }
 
+// Store is a server of its own for the guarded resource.
+type Store struct {
+	Kind    string // redis, …
+	Cluster func(Site) (cluster.Cluster, error)
+	Open    func(stores.Options) stores.Store // for clients that share this process
+}
+
 // Site is where a run's servers live.
 type Site struct {
 	Run     string // the run's id; empty where nothing is going to be started
@@ -69,6 +79,7 @@ type Site struct {
 // Links is what a network is to link.
 type Links struct {
 	Nodes   []cluster.Node
+	Store   cluster.Node     // reached by clients alone; nil: there is none
 	Peering *cluster.Peering // between nodes; nil: none
 	Clients []string
 	Seed    uint64
@@ -140,6 +151,15 @@ func (p *Plan) CheckPowers(c cluster.Cluster) error {
 	if c != nil {
 		env.Nodes = c.Nodes()
 	}
+	if p.Store == nil {
+		return p.check(env)
+	}
+	s, err := p.Store.Cluster(Site{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	env.Store = s.Nodes()[0]
 	return p.check(env)
 }
 
@@ -151,6 +171,14 @@ func (p *Plan) check(env nemesis.Env) error {
 		}
 	}
 	return nil
+}
+
+// resource is the one that the lock of that name guards.
+func (p *Plan) resource(lock string, r workloads.Recorder) *workloads.Resource {
+	if p.Store != nil {
+		return workloads.NewStored(lock, p.Scenario.Workload.Resource, p.Store.Kind)
+	}
+	return workloads.NewResource(lock, p.Scenario.Workload.Resource, r)
 }
 
 // OptionsOf are the lock's options as one client has them.

@@ -76,6 +76,7 @@ type run struct {
 
 	spawner  *proc.Spawner
 	cluster  cluster.Cluster
+	storage  cluster.Cluster // of the guarded resource; nil: it is in the harness
 	network  cluster.Network
 	fleet    *fleet
 	recorder *history.Recorder
@@ -95,12 +96,12 @@ func (r *run) execute(ctx context.Context) (err error) {
 		if err := r.startCluster(ctx); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, r.network.Close(), r.cluster.Close()) }()
+		defer func() { err = errors.Join(err, r.network.Close(), r.cluster.Close(), r.closeStorage()) }()
 	} else if err := r.plan.check(nemesis.Env{Clients: &fleet{plan: r.plan, order: r.plan.clients()}}); err != nil {
 		return err
 	}
 	r.out.Cluster = r.describe()
-	if r.fleet, err = startFleet(ctx, r.plan, r.spawner, r.store.path(LogsDir), r.addrs, r.log); err != nil {
+	if r.fleet, err = startFleet(ctx, r.plan, r.spawner, r.store.path(LogsDir), r.places, r.log); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.fleet.close()) }()
@@ -113,32 +114,34 @@ func (r *run) startCluster(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("make cluster: %w", err)
 	}
-	if err := r.plan.check(nemesis.Env{Nodes: r.cluster.Nodes(), Clients: &fleet{plan: r.plan, order: r.plan.clients()}}); err != nil {
+	if err := r.makeStorage(); err != nil {
 		return err
 	}
+	if err := r.plan.check(nemesis.Env{Nodes: r.cluster.Nodes(), Store: r.storeNode(), Clients: &fleet{plan: r.plan, order: r.plan.clients()}}); err != nil {
+		return err
+	}
+	if r.storage != nil {
+		if err := r.storage.Start(ctx); err != nil {
+			return fmt.Errorf("start the store: %w", err)
+		}
+	}
 	r.network, err = cluster.Up(ctx, r.cluster, func(nodes []cluster.Node, p *cluster.Peering) (cluster.Network, error) {
-		return r.plan.Network(Links{Nodes: nodes, Peering: p, Clients: r.plan.clients(), Seed: r.plan.Scenario.Run.Seed, Messages: r.plan.tellsMessages(), Log: r.log})
+		return r.plan.Network(Links{Nodes: nodes, Store: r.storeNode(), Peering: p, Clients: r.plan.clients(), Seed: r.plan.Scenario.Run.Seed, Messages: r.plan.tellsMessages(), Log: r.log})
 	})
-	return err
+	if err != nil {
+		return errors.Join(err, r.closeStorage())
+	}
+	return nil
 }
 
 func (r *run) describe() string {
-	if r.cluster == nil {
+	switch {
+	case r.cluster == nil:
 		return "in this process"
+	case r.storage != nil:
+		return r.cluster.Describe() + "; the resource in " + r.storage.Describe()
 	}
 	return r.cluster.Describe()
-}
-
-// addrs are where a client dials the nodes, in their order.
-func (r *run) addrs(client string) []string {
-	if r.cluster == nil {
-		return nil
-	}
-	var addrs []string
-	for _, n := range r.cluster.Nodes() {
-		addrs = append(addrs, r.network.Addr(client, n.Name()))
-	}
-	return addrs
 }
 
 // record opens the history, starts the run's clock and goes through the parts of the run.
@@ -179,7 +182,7 @@ func (r *run) header(began time.Time, pipe time.Duration) history.Header {
 	for _, name := range p.Config.Locks {
 		h.Locks = append(h.Locks, history.Lock{Name: name, Provider: p.Lock, Contract: p.claims()})
 		if p.Workload.UsesResource() {
-			h.Resources = append(h.Resources, workloads.NewResource(name, p.Scenario.Workload.Resource, nil).Describe())
+			h.Resources = append(h.Resources, p.resource(name, nil).Describe())
 		}
 	}
 	return h
@@ -195,7 +198,7 @@ func (r *run) makeWorkers() {
 	for _, lock := range p.Config.Locks {
 		shared.Contracts[lock] = p.claims()
 		if p.Workload.UsesResource() {
-			shared.Resources[lock] = workloads.NewResource(lock, p.Scenario.Workload.Resource, r.recorder)
+			shared.Resources[lock] = p.resource(lock, r.recorder)
 		}
 	}
 	tell := map[string]func(clients.Event){}
@@ -266,7 +269,7 @@ func (r *run) watchNodes(ctx context.Context, fail context.CancelCauseFunc) {
 			return
 		case <-tick.C:
 		}
-		for _, n := range r.cluster.Nodes() {
+		for _, n := range r.servers() {
 			if w, ok := n.(cluster.Watched); ok && w.Failed() != nil {
 				fail(fmt.Errorf("node %s: %w", n.Name(), w.Failed()))
 				return
@@ -300,7 +303,7 @@ func (r *run) harm(ctx context.Context, began time.Time) error {
 	defer cancel()
 	env := nemesis.Env{Clients: r.fleet, Watch: r.watch, Net: r.network, TTL: r.plan.claims().TTL, Rand: rand.New(rand.NewPCG(s.Seed, 1<<40))}
 	if r.cluster != nil {
-		env.Nodes = r.cluster.Nodes()
+		env.Nodes, env.Store = r.cluster.Nodes(), r.storeNode()
 	}
 	if r.spawner != nil {
 		env.Shell = &nemesis.Shell{Spawner: r.spawner, Run: r.store.id, Log: filepath.Join(r.store.path(LogsDir), "exec.log"), Redact: r.plan.Access.Redactor().Text}

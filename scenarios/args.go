@@ -158,7 +158,7 @@ func (d *decoder) aim(path, kind string, n *node, known FaultName) Args {
 	case known.Groups && n.items[0].shape == list:
 		return Args{Groups: d.sides(path, kind, n)}
 	}
-	return Args{List: d.members(path, kind, n, slices.DeleteFunc(slices.Clone(known.Targets), func(w string) bool { return !named(w) }), map[string]*node{})}
+	return Args{List: d.members(path, kind, n, slices.DeleteFunc(slices.Clone(known.Targets), func(w string) bool { return !named(w) && w != NamedStore }), map[string]*node{})}
 }
 
 // members reads a list of targets, none of which may stand in it twice, or in seen.
@@ -197,7 +197,7 @@ func (d *decoder) sides(path, kind string, n *node) [][]string {
 			d.fail(at, Problem{Code: CodeShape, Message: fmt.Sprintf("a side of a %s is a list of names", kind), Place: labelled(item.place, "such as [n1, n2]")})
 			continue
 		}
-		out = append(out, d.members(at, kind, item, []string{NamedNode, NamedClient, "nodes", "clients"}, seen))
+		out = append(out, d.members(at, kind, item, []string{NamedNode, NamedClient, NamedStore, "nodes", "clients"}, seen))
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 const (
 	NamedNode   = "n1"
 	NamedClient = "c1"
+	NamedStore  = "store" // the server where the guarded resource lives
 )
 
 // Targets lists the words that a fault can be aimed at, with NamedNode and NamedClient for names.
@@ -19,7 +20,7 @@ func Targets() []string {
 }
 
 func nodeWords() []string {
-	return []string{NamedNode, "one", "minority", "majority", "all", "nodes", "leader", "primary", "replica"}
+	return []string{NamedNode, NamedStore, "one", "minority", "majority", "all", "nodes", "leader", "primary", "replica"}
 }
 
 func clientWords() []string { return []string{NamedClient, "holder", "waiter", "clients"} }
@@ -59,6 +60,8 @@ func (d *decoder) target(path, kind string, n *node, allowed []string) bool {
 		return false
 	case onClient(n.text):
 		return d.clientExists(path, n)
+	case c == NamedStore:
+		return d.storeExists(path, n)
 	default:
 		return d.nodeExists(path, n)
 	}
@@ -110,6 +113,18 @@ func (d *decoder) nodeExists(path string, n *node) bool {
 		return false
 	}
 	return true
+}
+
+// storeExists wants a server of its own for the resource.
+func (d *decoder) storeExists(path string, n *node) bool {
+	if d.scenario.Workload.Store != "harness" || !d.sound("workload.store") {
+		return true
+	}
+	d.fail(path, Problem{
+		Code: CodeTarget, Message: "store does not exist", Place: labelled(n.place, "not a server"), Related: d.related("workload.store", "the resource lives in locktest"),
+		Fix: "write workload: { store: redis }, or another one",
+	})
+	return false
 }
 
 func (d *decoder) missingTarget(path string, n *node, what string, letter byte, count int, counted string) {

@@ -51,7 +51,7 @@ func (Log) Section(ctx context.Context, s *Section) error {
 
 // series reads and then writes deeds times over the time of the hold, each on top of the one before.
 func (s *Section) series(ctx context.Context, next func(n, grant int64) int64) error {
-	version, n, ok := s.Read()
+	version, n, ok := s.Read(ctx)
 	if !ok {
 		return nil
 	}

@@ -41,7 +41,7 @@ func (Nested) UsesResource() bool { return true }
 // Section writes under the second lock, if there is one after the first, and then under the first.
 func (Nested) Section(ctx context.Context, s *Section) error {
 	w := s.worker
-	version, _, ok := s.Read()
+	version, _, ok := s.Read(ctx)
 	if !ok {
 		return nil
 	}

@@ -22,7 +22,7 @@ func (Once) UsesResource() bool { return true }
 
 // Section runs one job.
 func (Once) Section(ctx context.Context, s *Section) error {
-	version, _, ok := s.Read()
+	version, _, ok := s.Read(ctx)
 	if !ok {
 		return nil
 	}

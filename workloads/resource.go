@@ -8,11 +8,12 @@ import (
 	"github.com/locktest/locktest/history"
 )
 
-// Resource is the guarded resource in the harness: a number with a version. It records each decision while it decides, so
-// that the history has them in their true order.
+// Resource is the guarded resource: a number with a version. One in the harness records each decision while it decides, so that
+// the history has them in their true order; one in a store is only known by name here.
 type Resource struct {
 	name     string
 	check    string // history.IgnoresToken, …
+	store    string // Harness, or whose server it lives in
 	recorder Recorder
 
 	mu      sync.Mutex
@@ -40,15 +41,25 @@ func (r *Resource) claimed() string {
 
 // NewResource makes one that was never written.
 func NewResource(name, check string, r Recorder) *Resource {
-	return &Resource{name: name, check: check, recorder: r}
+	return &Resource{name: name, check: check, store: Harness, recorder: r}
 }
+
+// Harness is the store of a Resource that lives here.
+const Harness = "harness"
+
+// NewStored makes one that lives in a server, where clients read and write it themselves.
+func NewStored(name, check, store string) *Resource {
+	return &Resource{name: name, check: check, store: store}
+}
+
+func (r *Resource) stored() bool { return r.store != Harness }
 
 // Name is the lock's that guards it.
 func (r *Resource) Name() string { return r.name }
 
 // Describe is what a history's header says of it.
 func (r *Resource) Describe() history.Resource {
-	return history.Resource{Name: r.name, Check: r.claimed(), Store: "harness", Ordered: true}
+	return history.Resource{Name: r.name, Check: r.claimed(), Store: r.store, Ordered: !r.stored()}
 }
 
 // Read completes op with the version and the number, or refuses it. A read advances the mark too: else a write of an

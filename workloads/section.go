@@ -15,14 +15,17 @@ type Section struct {
 	hold   *hold
 }
 
-// Read reads the guarded resource with the grant's token, in the harness. ok is false where the resource refused it: then
-// the client knows that it is no holder any more.
-func (s *Section) Read() (version, n int64, ok bool) {
+// Read reads the guarded resource with the grant's token. ok is false where the resource refused it: then the client knows that
+// it is no holder any more; or where, in a store, nothing came of it.
+func (s *Section) Read(ctx context.Context) (version, n int64, ok bool) {
 	if early := s.hold.early; early != nil {
 		return early.version, early.n, true
 	}
 	w, res := s.worker, s.resource()
 	op := w.begin(history.Op{F: history.Read, Resource: res.Name(), Lock: s.hold.lock, Grant: s.hold.grant, Token: s.hold.token})
+	if res.stored() {
+		return w.fetch(ctx, op)
+	}
 	return res.Read(op)
 }
 
@@ -35,6 +38,9 @@ func (s *Section) Write(ctx context.Context, base, n int64) (bool, error) {
 
 // write is Write, and returns the version that it made.
 func (s *Section) write(ctx context.Context, base, n int64) (version int64, ok bool, err error) {
+	if s.resource().stored() {
+		return s.put(ctx, base, n)
+	}
 	return s.send(ctx, base, number(n), func(r *Resource, op history.Op) bool { return r.Write(op, n) })
 }
 
@@ -148,9 +154,9 @@ func (s *Section) extend(ctx context.Context) (bool, error) {
 }
 
 // readOnly is the section of a drain.
-func readOnly(_ context.Context, s *Section) error {
+func readOnly(ctx context.Context, s *Section) error {
 	if s.resource() != nil {
-		s.Read()
+		s.Read(ctx)
 	}
 	return nil
 }
@@ -190,7 +196,7 @@ func (Register) Section(ctx context.Context, s *Section) error {
 }
 
 func readHoldWrite(ctx context.Context, s *Section, next func(n, grant int64) int64) error {
-	version, n, ok := s.Read()
+	version, n, ok := s.Read(ctx)
 	if !ok {
 		return nil
 	}

@@ -70,7 +70,7 @@ func (RWLock) Section(ctx context.Context, s *Section) error {
 		return readHoldWrite(ctx, s, func(_, grant int64) int64 { return grant })
 	}
 	if s.resource().check != history.ChecksToken {
-		if _, _, ok := s.Read(); !ok {
+		if _, _, ok := s.Read(ctx); !ok {
 			return nil
 		}
 	}

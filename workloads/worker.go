@@ -76,7 +76,7 @@ func (w *Worker) Drain(ctx context.Context, wait time.Duration) error {
 
 // once is one acquire and all that follows from it.
 func (w *Worker) once(ctx context.Context, a ask, wait time.Duration, section func(context.Context, *Section) error) error {
-	early := w.lookEarly(a.lock)
+	early := w.lookEarly(ctx, a.lock)
 	h, err := w.acquire(ctx, a, wait)
 	if err != nil {
 		return err

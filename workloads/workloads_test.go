@@ -78,6 +78,8 @@ func (s *scene) lines() []string {
 type script struct {
 	answers []answer
 	asked   []string
+
+	requests []clients.Request
 }
 
 type answer struct {
@@ -90,6 +92,7 @@ func say(r clients.Result) answer { return answer{reply: clients.Reply{Result: r
 func (c *script) Name() string                { return "c1" }
 func (c *script) Await(context.Context) error { return nil }
 func (c *script) Do(_ context.Context, r clients.Request) (clients.Reply, error) {
+	c.requests = append(c.requests, r)
 	c.asked = append(c.asked, fmt.Sprintf("%s %d", r.Op, r.Grant))
 	if len(c.answers) == 0 {
 		return clients.Reply{}, errors.New("the script has ended")

@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -35,6 +36,7 @@ const host = "127.0.0.1"
 type Options struct {
 	Clients []string
 	Nodes   []cluster.Node   // their addresses are asked for at each connection; with Peering they are known already
+	Others  []cluster.Node   // nodes that clients reach too, and that never talk to Nodes or each other
 	Peering *cluster.Peering // between the nodes; nil: they don't talk to each other
 	// Messages has what clients and nodes say told apart, message by message, for those rules that need it. Bytes pass as
 	// they come otherwise.
@@ -82,7 +84,7 @@ func New(o Options) (*Network, error) {
 // addClients listens for every client and node.
 func (n *Network) addClients(o Options, m *maker) error {
 	for _, client := range o.Clients {
-		for _, node := range o.Nodes {
+		for _, node := range slices.Concat(o.Nodes, o.Others) {
 			p, err := m.pair(client+"-"+node.Name(), node.Addr)
 			if err == nil {
 				p.client, p.node = client, node.Name()

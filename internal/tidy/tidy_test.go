@@ -75,7 +75,7 @@ var allowed = map[string][]string{
 	"clients":     {"locks", "stores"},
 	"workloads":   {"history", "locks", "clients", "checker"},
 	"nemesis":     {"cluster", "history"},
-	"runner":      {"workloads", "nemesis", "checker", "cluster", "locks", "clients", "history", "scenarios"},
+	"runner":      {"workloads", "nemesis", "checker", "cluster", "locks", "clients", "history", "scenarios", "stores"},
 	"baseline":    {"runner", "checker", "history"},
 	"reports":     {"baseline", "runner", "checker", "cluster", "history", "scenarios"},
 	"reports/":    {"runner", "checker", "history"},
