@@ -13,6 +13,7 @@ import (
 // choice is what the command line says beside the scenario files.
 type choice struct {
 	locks  []string
+	from   string // a file of advise --json
 	on     string
 	seed   string
 	repeat int
@@ -25,6 +26,7 @@ type choice struct {
 func (c *choice) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&c.locks, "lock", nil, "PROVIDER/STRATEGY: run the scenario against this lock (may be repeated)")
+	f.StringVar(&c.from, "lock-from", "", "file of locktest advise --json: the lock, its TTL, and what the resource checks")
 	f.StringVar(&c.on, "on", "", "where the servers run: auto, embedded, process, docker or external")
 	f.StringVar(&c.seed, "seed", "", "seed of everything that is drawn (default: the file's, else drawn and printed)")
 	cmd.RegisterFlagCompletionFunc("lock", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -39,7 +41,10 @@ func (c *choice) flags(cmd *cobra.Command) {
 
 // settings turns the flags into overrides of one file.
 func (c *choice) settings(lock string) ([]scenarios.Setting, error) {
-	var out []scenarios.Setting
+	out, err := lockFrom(c.from)
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range []scenarios.Setting{{Flag: "--lock", Key: "lock.use", Value: lock}, {Flag: "--on", Key: "cluster.kind", Value: c.on}, {Flag: "--seed", Key: "run.seed", Value: c.seed}} {
 		if s.Value != "" {
 			out = append(out, s)

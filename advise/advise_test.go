@@ -1,0 +1,116 @@
+package advise
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Every leaf of the trees.
+func TestChoose(t *testing.T) {
+	all := []string{"etcd", "zookeeper", "postgres", "redis"}
+	for name, c := range map[string]struct {
+		a       Answers
+		lock    string
+		fencing string
+	}{
+		"one process":                         {Answers{Instances: 1}, "memory/mutex", None},
+		"versions in PostgreSQL":              {Answers{Instances: 3, Have: []string{"postgres"}, Writes: true, Conditions: true}, "postgres/optimistic", None},
+		"revisions in etcd":                   {Answers{Instances: 3, Have: []string{"etcd", "redis"}, Writes: true, Conditions: true}, "etcd/cas", None},
+		"conditions, but in neither":          {Answers{Instances: 3, Have: []string{"redis"}, Writes: true, Conditions: true}, "redis/single", Recommended},
+		"exclusive, with everything":          {Answers{Instances: 3, Have: all, Exclusive: true}, "etcd/lease", None},
+		"exclusive, with ZooKeeper":           {Answers{Instances: 3, Have: []string{"zookeeper", "redis"}, Exclusive: true}, "zookeeper/ephemeral", None},
+		"a write, with PostgreSQL":            {Answers{Instances: 3, Have: []string{"postgres", "redis"}, Writes: true}, "postgres/lease", Required},
+		"a write, with Redis alone":           {Answers{Instances: 3, Have: []string{"redis"}, Writes: true}, "redis/single", Required},
+		"a write, with five Redis servers":    {Answers{Instances: 3, Have: []string{"redis"}, Writes: true, Failover: true, RedisNodes: 5}, "redis/single", Required},
+		"failover, five Redis servers":        {Answers{Instances: 3, Have: []string{"redis"}, Failover: true, RedisNodes: 5}, "redis/redlock", None},
+		"failover, one Redis server":          {Answers{Instances: 3, Have: []string{"redis"}, Failover: true}, "redis/single", None},
+		"failover, one Redis server and etcd": {Answers{Instances: 3, Have: []string{"redis", "etcd"}, Failover: true}, "etcd/lease", None},
+		"cheap, with Redis":                   {Answers{Instances: 3, Have: all}, "redis/single", None},
+		"cheap, with PostgreSQL":              {Answers{Instances: 3, Have: []string{"postgres"}}, "postgres/advisory", None},
+		"cheap, behind a pooler":              {Answers{Instances: 3, Have: []string{"postgres"}, Pooled: true}, "postgres/lease", None},
+		"cheap, with etcd":                    {Answers{Instances: 3, Have: []string{"etcd"}}, "etcd/lease", None},
+		"readers, with etcd":                  {Answers{Instances: 3, Have: all, ReadHeavy: true}, "etcd/rwlock", None},
+		"readers, with ZooKeeper":             {Answers{Instances: 3, Have: []string{"zookeeper", "redis"}, ReadHeavy: true}, "zookeeper/rwlock", None},
+		"readers, with PostgreSQL":            {Answers{Instances: 3, Have: []string{"postgres"}, ReadHeavy: true}, "postgres/advisory-shared", None},
+		"readers, with Redis":                 {Answers{Instances: 3, Have: []string{"redis"}, ReadHeavy: true, Writes: true}, "redis/rwlock", Required},
+		"readers, behind a pooler":            {Answers{Instances: 3, Have: []string{"postgres"}, ReadHeavy: true, Pooled: true}, "postgres/lease", None},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Choose(c.a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Lock != c.lock || got.Fencing != c.fencing {
+				t.Errorf("%s, fencing %s; want %s, %s", got.Lock, got.Fencing, c.lock, c.fencing)
+			}
+			if len(got.Why) == 0 || len(got.Lacks) == 0 || got.Scenario == "" {
+				t.Errorf("not told: %+v", got)
+			}
+			for _, text := range slices.Concat(got.Why, got.Lacks, got.Warnings) {
+				if strings.Contains(text, "WAIT") && !strings.Contains(text, "does not prevent") {
+					t.Errorf("WAIT is praised: %s", text)
+				}
+			}
+		})
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for name, a := range map[string]Answers{
+		"no instance":    {},
+		"nothing there":  {Instances: 2},
+		"managed alone":  {Instances: 2, Have: []string{"managed"}},
+		"unknown store":  {Instances: 2, Have: []string{"floppy"}},
+		"negative pause": {Instances: 2, Have: []string{"redis"}, Pause: -1},
+		"a drift of one": {Instances: 2, Have: []string{"redis"}, Drift: 1},
+	} {
+		if _, err := Choose(a); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}
+
+func TestTTL(t *testing.T) {
+	for name, c := range map[string]struct {
+		a    Answers
+		want time.Duration
+	}{
+		"section and pause":      {Answers{Instances: 2, Have: []string{"redis"}, Section: 200 * time.Millisecond, Pause: 300 * time.Millisecond, Drift: 0.01}, 800 * time.Millisecond},
+		"whole seconds of etcd":  {Answers{Instances: 2, Have: []string{"etcd"}, Section: 200 * time.Millisecond, Pause: 500 * time.Millisecond}, 2 * time.Second},
+		"two ticks of ZooKeeper": {Answers{Instances: 2, Have: []string{"zookeeper"}, Section: 100 * time.Millisecond}, 4 * time.Second},
+		"not said":               {Answers{Instances: 2, Have: []string{"redis"}}, 1500 * time.Millisecond},
+		"one process has none":   {Answers{Instances: 1}, 0},
+	} {
+		got, err := Choose(c.a)
+		if err != nil || got.TTL != c.want {
+			t.Errorf("%s: %v, %v; want %v", name, got.TTL, err, c.want)
+		}
+	}
+}
+
+// Each known way to go wrong is warned of.
+func TestWarnings(t *testing.T) {
+	redis := Answers{Instances: 2, Have: []string{"redis"}, Section: 100 * time.Millisecond, Pause: time.Second}
+	with := func(change func(*Answers)) Answers { a := redis; change(&a); return a }
+	for want, a := range map[string]Answers{
+		"more than half of the lease":  with(func(a *Answers) { a.Section, a.Pause = time.Second, 10*time.Millisecond }),
+		"no critical section":          with(func(a *Answers) { a.Section = 2 * time.Minute }),
+		"wait for each other":          with(func(a *Answers) { a.Nested = true }),
+		"can be done twice":            with(func(a *Answers) { a.Retried = true }),
+		"one failure away":             with(func(a *Answers) { a.Exclusive = true }),
+		"does not survive one":         with(func(a *Answers) { a.Failover = true }),
+		"section takes was not said":   with(func(a *Answers) { a.Section = 0 }),
+		"may stand still was not said": with(func(a *Answers) { a.Pause = 0 }),
+	} {
+		c, err := Choose(a)
+		if err != nil || !slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.Contains(w, want) }) {
+			t.Errorf("no warning %q in %q, %v", want, c.Warnings, err)
+		}
+	}
+	c, err := Choose(Answers{Instances: 2, Have: []string{"postgres"}, ReadHeavy: true, Writes: true})
+	if err != nil || !slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.Contains(w, "gives no fencing token") }) {
+		t.Errorf("a lock without tokens for a write: %q, %v", c.Warnings, err)
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/locktest/locktest/advise"
+	"github.com/locktest/locktest/scenarios"
+)
+
+func (a *app) adviseCommand() *cobra.Command {
+	var q advise.Answers
+	var section, pause string
+	cmd := &cobra.Command{
+		Use:   "advise",
+		Short: "Which lock, with which lease, and whether its token has to be checked",
+		Long: `Say what is there and what the lock has to stand, and get the lock, the lease, whether tokens have to be checked, why, what it
+does not give, and the scenario that tests it. With --json, run --lock-from FILE takes the answer.`,
+		Example: `  locktest advise --have redis,postgres --instances 4 --section 200ms --pause 2s --writes
+  locktest advise --have etcd --instances 3 --exclusive --json > lock.json; locktest run matrix/holder-paused-checked --lock-from lock.json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var err error
+			for text, to := range map[*string]*time.Duration{&section: &q.Section, &pause: &q.Pause} {
+				if *text == "" {
+					continue
+				}
+				if *to, err = time.ParseDuration(*text); err != nil {
+					return usage{fmt.Errorf("%q is not a duration such as 200ms", *text)}
+				}
+			}
+			c, err := advise.Choose(q)
+			if err != nil {
+				return usage{fmt.Errorf("advise: %w", err)}
+			}
+			return a.tellAdvice(c)
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&q.Have, "have", nil, "what is there: "+strings.Join(advise.Stores(), ", "))
+	f.IntVar(&q.Instances, "instances", 2, "how many compete; 1: one process")
+	f.StringVar(&section, "section", "", "how long the critical section takes, 999 of 1000 times, such as 200ms")
+	f.StringVar(&pause, "pause", "", "the longest that a process is known to stand still, such as 2s")
+	f.Float64Var(&q.Drift, "drift", 0.01, "by which the rates of clocks may differ")
+	f.BoolVar(&q.Writes, "writes", false, "the section writes to shared storage")
+	f.BoolVar(&q.Conditions, "conditions", false, "that storage can compare a version, or a token, as it writes")
+	f.BoolVar(&q.Exclusive, "exclusive", false, "two at once would be wrong, not only a waste")
+	f.BoolVar(&q.Failover, "failover", false, "the lock has to survive the loss of a server")
+	f.IntVar(&q.RedisNodes, "redis-nodes", 1, "independent Redis servers")
+	f.BoolVar(&q.Pooled, "pooled", false, "PostgreSQL is behind a pooler in transaction mode")
+	f.BoolVar(&q.ReadHeavy, "read-heavy", false, "most sections only read")
+	f.BoolVar(&q.Retried, "retried", false, "the work is tried again after an unknown outcome")
+	f.BoolVar(&q.Nested, "nested", false, "sections take another lock inside")
+	return cmd
+}
+
+func (a *app) tellAdvice(c advise.Choice) error {
+	if a.json {
+		return a.print(c)
+	}
+	ttl := "none"
+	if c.TTL > 0 {
+		ttl = c.TTL.String()
+	}
+	safety := map[string]string{
+		advise.Required: "fencing token required, checked where the data is", advise.Recommended: "fencing token recommended, beside the storage's own check",
+		advise.None: "no fencing token",
+	}[c.Fencing]
+	if c.Resource == "checks-version" {
+		safety = "versions compared by the storage"
+	}
+	fmt.Fprintf(a.stdout, "Provider: %s\nStrategy: %s\nTTL: %s\nSafety: %s\n", c.Provider, c.Strategy, ttl, safety)
+	for _, part := range []struct {
+		title string
+		lines []string
+	}{{"Why", c.Why}, {"What it does not give", c.Lacks}, {"Beware", c.Warnings}} {
+		if len(part.lines) == 0 {
+			continue
+		}
+		fmt.Fprintf(a.stdout, "\n%s\n", part.title)
+		for _, l := range part.lines {
+			fmt.Fprintf(a.stdout, "  - %s\n", l)
+		}
+	}
+	test := fmt.Sprintf("locktest run %s --lock %s", c.Scenario, c.Lock)
+	if c.TTL > 0 {
+		test += fmt.Sprintf(" --set lock.ttl=%v", c.TTL)
+	}
+	if c.Resource == "checks-version" {
+		test += " --set workload.resource=checks-version"
+	}
+	_, err := fmt.Fprintf(a.stdout, "\nTest it\n  %s\n", test)
+	return err
+}
+
+// lockFrom reads what advise --json wrote, as settings of a scenario.
+func lockFrom(file string) ([]scenarios.Setting, error) {
+	if file == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var c advise.Choice
+	if err := json.Unmarshal(b, &c); err != nil || c.Lock == "" {
+		return nil, usage{errors.Join(fmt.Errorf("--lock-from %s: it is not what locktest advise --json prints", file), err)}
+	}
+	settings := []scenarios.Setting{{Flag: "--lock-from", Key: "lock.use", Value: c.Lock}}
+	if c.TTL > 0 {
+		settings = append(settings, scenarios.Setting{Flag: "--lock-from", Key: "lock.ttl", Value: c.TTL.String()})
+	}
+	if c.Resource != "" {
+		settings = append(settings, scenarios.Setting{Flag: "--lock-from", Key: "workload.resource", Value: c.Resource})
+	}
+	return settings, nil
+}
