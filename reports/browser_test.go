@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -411,8 +413,13 @@ func BenchmarkPage(b *testing.B) {
 					b.Fatal(err)
 				}
 				size = info.Size()
-				p := open(b, ctx, file, true)
-				ready = value[int](p, `Number(document.documentElement.dataset.ready)`)
+				goruntime.GC() // what the making of the page has left isn't to disturb its use
+				var all []int
+				for range 3 {
+					all = append(all, value[int](open(b, ctx, file, true), `Number(document.documentElement.dataset.ready)`))
+				}
+				slices.Sort(all)
+				ready = all[1]
 			}
 			b.ReportMetric(float64(size)/(1<<20), "MB")
 			b.ReportMetric(float64(writing.Milliseconds()), "ms-to-write")

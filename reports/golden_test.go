@@ -115,7 +115,7 @@ func TestReportsChangeNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range []Reporter{Text(Style{}), Verdict(Style{}), JSON} {
+		for _, r := range []Reporter{Text(Style{}), Verdict(Style{}), JSON, HTML(HTMLOptions{})} {
 			written(t, r, o)
 		}
 		after, err := json.Marshal(o)

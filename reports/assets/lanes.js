@@ -5,47 +5,36 @@ const mostLanes = 48;
 
 // holdsOf finds the life of each grant: granted, when its lease ends, when its holder stopped counting as one.
 function holdsOf(ops) {
-  const { K, O } = ops;
-  let most = 0;
-  for (let i = 0; i < ops.n; i++) if (ops.grant[i] > most) most = ops.grant[i];
-  const at = new Int32Array(most + 1).fill(-1);
-  const n = count(ops, (i) => ops.kind[i] === K.acquire && granted(ops, i));
+  const { K } = ops;
+  let n = 0;
+  for (let i = 0; i < ops.n; i++) if (ops.kind[i] === K.acquire && granted(ops, i)) n++;
+  const at = new Map(); // by grant, whose numbers may be anything in a history from elsewhere
   const holds = { n: 0, row: new Uint32Array(n), from: new Float64Array(n), lease: new Float64Array(n), to: new Float64Array(n).fill(Infinity) };
-  const open = new Map(); // of a client: its holds that nothing has ended
   for (let i = 0; i < ops.n; i++) {
-    const grant = ops.grant[i], h = grant > 0 ? at[grant] : -1;
-    switch (ops.kind[i]) {
-      case K.acquire:
-        if (!granted(ops, i)) break;
-        at[grant] = holds.n;
-        holds.row[holds.n] = i;
-        holds.from[holds.n] = ending(ops, i);
-        holds.lease[holds.n] = leaseOf(ops, i);
-        if (!open.has(ops.client[i])) open.set(ops.client[i], new Set());
-        open.get(ops.client[i]).add(holds.n++);
-        break;
-      case K.extend: case K.renewed:
-        if (h >= 0 && leaseOf(ops, i) !== Infinity) holds.lease[h] = Math.max(holds.lease[h], leaseOf(ops, i));
-        break;
-      case K.release: case K.lost:
-        if (h >= 0) { holds.to[h] = Math.min(holds.to[h], ops.start[i]); open.get(ops.client[holds.row[h]]).delete(h); }
-        break;
-      case K.crash:
-        for (const o of open.get(ops.client[i]) || []) holds.to[o] = Math.min(holds.to[o], ops.start[i]);
-        if (open.has(ops.client[i])) open.get(ops.client[i]).clear();
-        break;
-    }
+    const grant = ops.grant[i], kind = ops.kind[i];
+    if (kind === K.acquire) {
+      if (!granted(ops, i)) continue;
+      at.set(grant, holds.n);
+      holds.row[holds.n] = i;
+      holds.from[holds.n] = ending(ops, i);
+      holds.lease[holds.n++] = leaseOf(ops, i);
+    } else if (kind === K.crash) crashed(ops, holds, i);
+    const h = at.get(grant);
+    if (h === undefined) continue;
+    if (kind === K.release || kind === K.lost) holds.to[h] = Math.min(holds.to[h], ops.start[i]);
+    else if ((kind === K.extend || kind === K.renewed) && leaseOf(ops, i) !== Infinity) holds.lease[h] = Math.max(holds.lease[h], leaseOf(ops, i));
   }
   return holds;
 }
 
-const granted = (ops, i) => ops.outcome[i] === ops.O.ok || ops.outcome[i] === ops.O.late;
-
-function count(ops, wanted) {
-  let n = 0;
-  for (let i = 0; i < ops.n; i++) if (wanted(i)) n++;
-  return n;
+// crashed ends what a client held when it was killed.
+function crashed(ops, holds, row) {
+  for (let h = 0; h < holds.n; h++) {
+    if (ops.client[holds.row[h]] === ops.client[row] && holds.to[h] === Infinity) holds.to[h] = ops.start[row];
+  }
 }
+
+const granted = (ops, i) => ops.outcome[i] === ops.O.ok || ops.outcome[i] === ops.O.late;
 
 // lanesOf sorts everything into lanes. Names that the header has come first, in its order.
 function lanesOf(ops) {

@@ -5,7 +5,8 @@ const levels = 20; // of latency, to a factor of ten
 // measures are what panels need of each acquire: when it ended, in which level of latency, what became of it.
 function measuresOf(ops) {
   const { K, O } = ops;
-  const n = count(ops, (i) => ops.kind[i] === K.acquire);
+  let n = 0;
+  for (let i = 0; i < ops.n; i++) if (ops.kind[i] === K.acquire) n++;
   const m = { n, at: new Float64Array(n), level: new Uint8Array(n), fate: new Uint8Array(n), low: 255, high: 0, row: new Uint32Array(n) };
   let j = 0;
   for (let i = 0; i < ops.n; i++) {

@@ -1,0 +1,30 @@
+package runner
+
+import (
+	"testing"
+	"time"
+
+	"github.com/locktest/locktest/history"
+)
+
+// TestWait: a client waits from its first attempt at a lock to the one that is granted, whatever the others were answered.
+func TestWait(t *testing.T) {
+	h := &history.History{}
+	add := func(client, lock string, process int, call, ret time.Duration, end history.Type, outcome history.Outcome) {
+		for _, op := range []history.Op{{Time: call, Type: history.Invoke}, {Time: ret, Type: end, Outcome: outcome}} {
+			op.Index, op.Client, op.Process, op.Lock, op.F, op.Grant = len(h.Ops), client, process, lock, history.Acquire, len(h.Ops)+1
+			h.Ops = append(h.Ops, op)
+		}
+	}
+	const ms = time.Millisecond
+	add("c1", "a", 1, 10*ms, 20*ms, history.Fail, history.Busy)
+	add("c2", "a", 2, 15*ms, 18*ms, history.OK, "")
+	add("c1", "b", 1, 21*ms, 22*ms, history.OK, "") // another lock ends no wait for the first
+	add("c1", "a", 1, 25*ms, 60*ms, history.Info, "")
+	add("c1", "a", 3, 70*ms, 80*ms, history.OK, "") // the client goes on as another process
+	add("c1", "a", 3, 90*ms, 95*ms, history.OK, "")
+	add("c2", "a", 2, 96*ms, 99*ms, history.Fail, history.Busy) // is still waiting
+	if got, want := Measure(h).All.Wait, (Quantiles{N: 4, P50: 3 * ms, P95: 70 * ms, P99: 70 * ms, Max: 70 * ms}); got != want {
+		t.Errorf("wait %+v, expected %+v", got, want)
+	}
+}
