@@ -3,6 +3,7 @@ package checker
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/locktest/locktest/history"
@@ -32,12 +33,21 @@ func judgeResources(ctx context.Context, v *view) Result {
 			rs = append(rs, resourceOf(v, &v.things[i]))
 		}
 	}
-	r := sum(rs)
+	r := sum(used(rs))
 	r.Summary = resourceWords(&r)
 	if w := r.Numbers["writes"]; w > 0 {
 		r.Numbers["lost_update_percent"] = 100 * r.Numbers["lost_updates"] / w
 	}
 	return r
+}
+
+// used leaves out the resources that nobody wrote, where others were written: of many, some may never have had their turn.
+func used(rs []*ruling) []*ruling {
+	written := slices.DeleteFunc(slices.Clone(rs), func(r *ruling) bool { return r.verdict == Inconclusive && r.numbers["writes"] == 0 })
+	if len(written) == 0 {
+		return rs
+	}
+	return written
 }
 
 func resourceWords(r *Result) string {
