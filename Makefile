@@ -27,7 +27,7 @@ missing = for n in $(foreach n,$(NEEDS),'$(n)'); do there=; IFS=, read -ra place
 -include locks/locks.mk
 -include reports/reports.mk
 
-.PHONY: help deps build need test lint controls controls-quick privileged bench results compare-quick fuzz fuzz-decoders cross clean
+.PHONY: tutorial help deps build need test lint controls controls-quick privileged bench results compare-quick fuzz fuzz-decoders cross clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -68,6 +68,9 @@ privileged: need ## faults that need root: tests whose names begin with TestPriv
 
 bench: need ## the harness's own speed and cost, as ratios where that says more
 	$(GO) test -count=1 -timeout 20m -run xxx -bench . -benchtime 3s ./bench
+
+tutorial: need ## every command of docs/tutorial.md does what it says there
+	$(GO) test -count=1 -tags tutorial -timeout 10m -v -run TestTutorial ./cmd/locktest
 
 results: need build ## every lock under every scenario of the matrix, three times; what is in docs/results/ is not run again; an hour or more
 	mkdir -p docs/results
