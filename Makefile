@@ -14,6 +14,7 @@ NEEDS := redis-server=redis-server \
 	/usr/share/java/zookeeper.jar=libzookeeper-java \
 	/usr/sbin/mkfs.ext4,mkfs.ext4=e2fsprogs \
 	/usr/sbin/iptables-restore,iptables-restore=iptables \
+	curl=curl \
 	xmllint=libxml2-utils \
 	/usr/lib/python3/dist-packages/junitparser/__init__.py=python3-junitparser \
 	chromium,chromium-browser,google-chrome=chromium
@@ -27,7 +28,7 @@ missing = for n in $(foreach n,$(NEEDS),'$(n)'); do there=; IFS=, read -ra place
 -include locks/locks.mk
 -include reports/reports.mk
 
-.PHONY: tutorial help deps build need test lint controls controls-quick privileged bench results compare-quick fuzz fuzz-decoders cross clean
+.PHONY: tutorial help release deps build need test lint controls controls-quick privileged bench results compare-quick fuzz fuzz-decoders cross clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -92,5 +93,16 @@ fuzz-decoders: ## each decoder for FUZZTIME (default 30s)
 cross: ## build for every platform
 	for p in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/locktest; echo "$$p builds"; done
 
+# What a release is called, and the platforms that it is built for.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+PLATFORMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
+
+release: ## static binaries for every platform, with checksums and the version: dist/
+	rm -rf dist && mkdir dist
+	for p in $(PLATFORMS); do os=$${p%/*}; name=locktest_$(VERSION)_$${os}_$${p#*/}; [ $$os != windows ] || name=$$name.exe; \
+	GOOS=$$os GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X github.com/locktest/locktest/catalog.version=$(VERSION)" -o dist/$$name ./cmd/locktest; echo "dist/$$name"; done
+	cd dist && sha256sum locktest_* > SHA256SUMS && sha256sum --quiet -c SHA256SUMS
+	@host=dist/locktest_$(VERSION)_$$($(GO) env GOOS)_$$($(GO) env GOARCH); [ ! -x $$host ] || $$host version | grep -F 'locktest $(VERSION) '
+
 clean: ## remove what was built and run
-	rm -rf bin runs
+	rm -rf bin dist runs

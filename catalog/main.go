@@ -82,6 +82,9 @@ func Versions() map[string]string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		v["locktest"] = info.Main.Version
 	}
+	if version != "" {
+		v["locktest"] = version
+	}
 	return v
 }
 
