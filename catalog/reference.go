@@ -12,7 +12,7 @@ import (
 // Reference returns the pages of docs/reference by their names, written from the same tables that scenario files are
 // judged by.
 func Reference() map[string]string {
-	return map[string]string{"scenario.md": scenarioPage(), "codes.md": codesPage(), "locks.md": locksPage()}
+	return map[string]string{"scenario.md": scenarioPage(), "codes.md": codesPage(), "locks.md": locksPage(), "terms.md": termsPage()}
 }
 
 const generated = "<!-- Written from the catalogue: go test ./catalog -update -->\n\n"
@@ -126,4 +126,24 @@ func yes(v bool) string {
 		return "yes"
 	}
 	return "no"
+}
+
+// termsPage is what locktest explain says, without what the other pages have.
+func termsPage() string {
+	var b strings.Builder
+	b.WriteString("# Terms\n\n" + generated + "What `locktest explain WORD` says, offline, of properties, verdicts, findings and the words of the field; it explains [faults](scenario.md), [codes](codes.md) and [locks](locks.md) too.\n")
+	for _, kind := range []string{"property", "verdict", "finding", "strength", "term"} {
+		fmt.Fprintf(&b, "\n## %s\n", map[string]string{"property": "Properties", "verdict": "Verdicts", "finding": "Kinds of finding", "strength": "How firm a finding is", "term": "Words of the field"}[kind])
+		for _, p := range written() {
+			if p.Kind != kind {
+				continue
+			}
+			fmt.Fprintf(&b, "\n**%s**", p.Name)
+			if len(p.Also) > 0 {
+				fmt.Fprintf(&b, " (%s)", strings.Join(p.Also, ", "))
+			}
+			fmt.Fprintf(&b, ". %s\n", strings.Join(p.Text, " "))
+		}
+	}
+	return b.String()
 }

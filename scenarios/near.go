@@ -5,11 +5,14 @@ import (
 	"strings"
 )
 
+// Nearest returns the candidate that a misspelt word was meant to be; "" where none is near enough.
+func Nearest(word string, candidates []string) string { return nearest(word, candidates) }
+
 // nearest returns the candidate that differs least from word, if it differs little enough to be meant; else "".
 func nearest(word string, candidates []string) string {
 	best, least := "", max(1, len(word)/3)+1
 	for _, c := range slices.Sorted(slices.Values(candidates)) {
-		d := distance(strings.ToLower(word), c)
+		d := distance(strings.ToLower(word), strings.ToLower(c))
 		if d < least && d < max(len(c), 2) {
 			best, least = c, d
 		}

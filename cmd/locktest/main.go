@@ -107,7 +107,7 @@ judges from the recorded history whether the lock kept its promises.`,
 	f.BoolVar(&a.noProgress, "no-progress", false, "plain lines instead of a moving display")
 	f.BoolVar(&a.json, "json", false, "one JSON document on standard output, also on failure")
 	f.StringVarP(&a.dir, "dir", "C", "", "work in this folder")
-	root.AddCommand(a.runCommand(), a.checkCommand(), a.reportCommand(), a.validateCommand(), a.listCommand(), a.schemaCommand(), a.clientCommand(), a.versionCommand(), a.doctorCommand(), a.compareCommand(), a.adviseCommand(), a.baselineCommand())
+	root.AddCommand(a.runCommand(), a.checkCommand(), a.reportCommand(), a.validateCommand(), a.listCommand(), a.schemaCommand(), a.clientCommand(), a.versionCommand(), a.doctorCommand(), a.compareCommand(), a.adviseCommand(), a.baselineCommand(), a.explainCommand())
 	for _, c := range root.Commands() {
 		if check := c.Args; check != nil {
 			c.Args = func(cmd *cobra.Command, args []string) error {
@@ -178,6 +178,8 @@ func (e explained) Tell() (code, message string, details, fix []string) {
 func explain(err error) error {
 	var missing *scenarios.NotFound
 	switch {
+	case errors.As(err, new(explained)):
+		return err
 	case errors.As(err, &missing):
 		fix := []string{"locktest list scenarios"}
 		if missing.Suggest != "" {
