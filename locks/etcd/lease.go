@@ -6,7 +6,6 @@ package etcd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -88,7 +87,7 @@ func (c *leaseClient) timeout(ttl time.Duration) time.Duration {
 // try asks once. With ErrHeld it returns the revision at which the key was there. Whatever is unknown comes with the lock to
 // clean up by.
 func (c *leaseClient) try(ctx context.Context, r locks.Request) (lock locks.Lock, seen int64, err error) {
-	g := &lease{conns: c.conns, key: Key(r.Name), owner: newOwner(c.target), timeout: c.timeout(r.TTL), next: func() clientv3.LeaseID { return newLease(c.target) }}
+	g := &lease{Leased: locks.NewLeased(newOwner(c.target), granted(r.TTL)), conns: c.conns, key: Key(r.Name), timeout: c.timeout(r.TTL), next: func() clientv3.LeaseID { return newLease(c.target) }}
 	held, seen, err := g.held(ctx)
 	switch {
 	case err != nil:
@@ -109,12 +108,7 @@ func (c *leaseClient) try(ctx context.Context, r locks.Request) (lock locks.Lock
 		g.revoke(ctx, id) // it would end by itself
 		return nil, revision, locks.ErrHeld
 	}
-	g.token = locks.Token(revision)
-	g.renew(sent, ttl)
-	if !time.Now().Before(g.ValidUntil()) {
-		return g, 0, fmt.Errorf("the grant came %v after it was asked for, its lease of %v has ended", time.Since(sent).Round(time.Millisecond), ttl)
-	}
-	return g, 0, nil
+	return g, 0, g.Granted(locks.Token(revision), sent, ttl, drift(ttl))
 }
 
 // handle is g where err leaves open what was done, and no lock where it doesn't.
@@ -130,48 +124,25 @@ func Key(name string) string { return "locktest/" + name }
 
 // lease is one grant.
 type lease struct {
+	*locks.Leased
 	conns   *conns
 	key     string
-	owner   string
-	token   locks.Token
 	timeout time.Duration
 	next    func() clientv3.LeaseID
 
-	mu    sync.Mutex
-	ids   []clientv3.LeaseID // all that the key may be under, or may yet come under
-	ttl   time.Duration
-	until time.Time
+	mu  sync.Mutex
+	ids []clientv3.LeaseID // all that the key may be under, or may yet come under
 }
 
-func (g *lease) Owner() string         { return g.owner }
-func (g *lease) Token() locks.Token    { return g.token }
-func (g *lease) Lost() <-chan struct{} { return nil }
-
-func (g *lease) TTL() time.Duration {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.ttl
-}
-
-func (g *lease) ValidUntil() time.Time {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.until
-}
-
-// renew counts a lease from when it was asked for: the server can only have begun it later.
-func (g *lease) renew(sent time.Time, ttl time.Duration) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.ttl, g.until = ttl, sent.Add(ttl-time.Duration(driftFactor*float64(ttl)))
-}
+// drift is what is given up of a lease of ttl for clocks that run at different rates.
+func drift(ttl time.Duration) time.Duration { return time.Duration(driftFactor * float64(ttl)) }
 
 // Release deletes the key if it is still this grant's, and then revokes what it was under, so that a request that is still
 // on its way finds no lease and does nothing.
 func (g *lease) Release(ctx context.Context) error {
 	var deleted bool
 	err := g.conns.do(ctx, g.timeout, func(ctx context.Context, c *clientv3.Client) error {
-		r, err := c.Txn(ctx).If(clientv3.Compare(clientv3.Value(g.key), "=", g.owner)).Then(clientv3.OpDelete(g.key)).Commit()
+		r, err := c.Txn(ctx).If(clientv3.Compare(clientv3.Value(g.key), "=", g.Owner())).Then(clientv3.OpDelete(g.key)).Commit()
 		deleted = err == nil && r.Succeeded
 		return err
 	})
@@ -182,7 +153,7 @@ func (g *lease) Release(ctx context.Context) error {
 	switch {
 	case deleted:
 		return nil // a lease without a key ends by itself
-	case err != nil && g.token == 0:
+	case err != nil && g.Token() == 0:
 		return err // what was unknown is so still
 	}
 	return locks.ErrNotHeld
@@ -198,8 +169,8 @@ func (g *lease) Extend(ctx context.Context, ttl time.Duration) error {
 	}
 	var ours bool
 	err = g.conns.do(ctx, g.timeout, func(ctx context.Context, c *clientv3.Client) error {
-		r, err := c.Txn(ctx).If(clientv3.Compare(clientv3.Value(g.key), "=", g.owner)).
-			Then(clientv3.OpPut(g.key, g.owner, clientv3.WithLease(id))).Commit()
+		r, err := c.Txn(ctx).If(clientv3.Compare(clientv3.Value(g.key), "=", g.Owner())).
+			Then(clientv3.OpPut(g.key, g.Owner(), clientv3.WithLease(id))).Commit()
 		ours = err == nil && r.Succeeded
 		return err
 	})
@@ -210,7 +181,7 @@ func (g *lease) Extend(ctx context.Context, ttl time.Duration) error {
 		g.revoke(ctx, id)
 		return locks.ErrNotHeld
 	}
-	g.renew(sent, got)
+	g.Renew(sent, got, drift(got))
 	g.revokeOld(ctx, id)
 	return nil
 }
@@ -247,7 +218,7 @@ func (g *lease) grant(ctx context.Context, ttl time.Duration) (got time.Duration
 func (g *lease) create(ctx context.Context, id clientv3.LeaseID) (revision int64, created bool, err error) {
 	err = g.conns.do(ctx, g.timeout, func(ctx context.Context, c *clientv3.Client) error {
 		r, err := c.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(g.key), "=", 0)).
-			Then(clientv3.OpPut(g.key, g.owner, clientv3.WithLease(id))).Commit()
+			Then(clientv3.OpPut(g.key, g.Owner(), clientv3.WithLease(id))).Commit()
 		if err == nil {
 			revision, created = r.Header.Revision, r.Succeeded
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/locktest/locktest/history"
@@ -88,9 +87,9 @@ const takeLease = `INSERT INTO locktest_leases AS l (name, owner, token, expires
 
 // try sends one statement. Whatever is unknown comes with the lock to clean up by.
 func (c *leaseClient) try(ctx context.Context, r locks.Request) (locks.Lock, error) {
-	g := &leased{client: c.client, name: r.Name, owner: fmt.Sprintf("%s-%016x", c.target.Client, c.chance()), ttl: r.TTL}
+	g := &leased{Leased: locks.NewLeased(fmt.Sprintf("%s-%016x", c.target.Client, c.chance()), r.TTL), client: c.client, name: r.Name}
 	sent := time.Now()
-	rows, err := c.query(ctx, fmt.Sprintf(takeLease, literal(g.name), literal(g.owner), r.TTL.Microseconds()))
+	rows, err := c.query(ctx, fmt.Sprintf(takeLease, literal(g.name), literal(g.Owner()), r.TTL.Microseconds()))
 	switch {
 	case locks.Definite(err):
 		return nil, err
@@ -103,13 +102,11 @@ func (c *leaseClient) try(ctx context.Context, r locks.Request) (locks.Lock, err
 	if err != nil {
 		return g, fmt.Errorf("the token: %w", err)
 	}
-	g.token = locks.Token(token)
-	g.renew(sent, r.TTL)
-	if !time.Now().Before(g.ValidUntil()) {
-		return g, fmt.Errorf("the grant came %v after it was asked for, its lease of %v has ended", time.Since(sent).Round(time.Millisecond), r.TTL)
-	}
-	return g, nil
+	return g, g.Granted(locks.Token(token), sent, r.TTL, drift(r.TTL))
 }
+
+// drift is what is given up of a lease of ttl for clocks that run at different rates.
+func drift(ttl time.Duration) time.Duration { return time.Duration(driftFactor * float64(ttl)) }
 
 // query runs one statement on a session that nothing else uses, and returns its rows.
 func (c *client) query(ctx context.Context, sql string) (rows [][][]byte, err error) {
@@ -133,37 +130,9 @@ func (c *client) query(ctx context.Context, sql string) (rows [][][]byte, err er
 
 // leased is one grant.
 type leased struct {
+	*locks.Leased
 	client *client
 	name   string
-	owner  string
-	token  locks.Token
-
-	mu    sync.Mutex
-	ttl   time.Duration
-	until time.Time
-}
-
-func (g *leased) Owner() string         { return g.owner }
-func (g *leased) Token() locks.Token    { return g.token }
-func (g *leased) Lost() <-chan struct{} { return nil }
-
-func (g *leased) TTL() time.Duration {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.ttl
-}
-
-func (g *leased) ValidUntil() time.Time {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.until
-}
-
-// renew counts the lease from when it was asked for: the server can only have begun it later.
-func (g *leased) renew(sent time.Time, ttl time.Duration) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.ttl, g.until = ttl, sent.Add(ttl-time.Duration(driftFactor*float64(ttl)))
 }
 
 const ownLease = ` WHERE name = %s AND owner = %s AND expires_at > clock_timestamp() RETURNING token`
@@ -178,13 +147,13 @@ func (g *leased) Extend(ctx context.Context, ttl time.Duration) error {
 	sent := time.Now()
 	err := g.change(ctx, fmt.Sprintf("UPDATE locktest_leases SET expires_at = clock_timestamp() + interval '%d microseconds'", ttl.Microseconds()))
 	if err == nil {
-		g.renew(sent, ttl)
+		g.Renew(sent, ttl, drift(ttl))
 	}
 	return err
 }
 
 func (g *leased) change(ctx context.Context, sql string) error {
-	rows, err := g.client.query(ctx, sql+fmt.Sprintf(ownLease, literal(g.name), literal(g.owner)))
+	rows, err := g.client.query(ctx, sql+fmt.Sprintf(ownLease, literal(g.name), literal(g.Owner())))
 	if err == nil && len(rows) == 0 {
 		return locks.ErrNotHeld
 	}

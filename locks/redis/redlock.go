@@ -81,17 +81,17 @@ func (c *redlockClient) Acquire(ctx context.Context, r locks.Request) (locks.Loc
 
 func (c *redlockClient) try(ctx context.Context, r locks.Request) (locks.Lock, error) {
 	nodes := c.nodes(r.TTL)
-	g := &redlock{options: c.options, nodes: nodes, key: Key(r.Name), owner: newOwner(c.target), ttl: r.TTL}
+	g := &redlock{options: c.options, nodes: nodes, key: Key(r.Name), Leased: locks.NewLeased(newOwner(c.target), r.TTL)}
 	sent := time.Now()
 	answers := each(nodes, func(n *redis.Client) error {
-		err := n.SetArgs(ctx, g.key, g.owner, redis.SetArgs{Mode: "NX", TTL: time.Duration(millis(r.TTL)) * time.Millisecond}).Err()
+		err := n.SetArgs(ctx, g.key, g.Owner(), redis.SetArgs{Mode: "NX", TTL: time.Duration(millis(r.TTL)) * time.Millisecond}).Err()
 		if errors.Is(err, redis.Nil) {
 			return locks.ErrHeld
 		}
 		return redisconn.Classify(err)
 	})
 	granted := count(answers, func(err error) bool { return err == nil })
-	g.renew(sent, r.TTL)
+	g.Renew(sent, r.TTL, drift(r.TTL))
 	if granted >= c.options.quorum(len(nodes)) && time.Now().Before(g.ValidUntil()) {
 		return g, nil
 	}
@@ -161,31 +161,10 @@ func count(errs []error, is func(error) bool) int {
 
 // redlock is one grant.
 type redlock struct {
+	*locks.Leased
 	options Options
 	nodes   []*redis.Client
 	key     string
-	owner   string
-	ttl     time.Duration
-
-	mu    sync.Mutex
-	until time.Time
-}
-
-func (g *redlock) Owner() string         { return g.owner }
-func (g *redlock) Token() locks.Token    { return 0 }
-func (g *redlock) TTL() time.Duration    { return g.ttl }
-func (g *redlock) Lost() <-chan struct{} { return nil }
-
-func (g *redlock) ValidUntil() time.Time {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.until
-}
-
-func (g *redlock) renew(sent time.Time, ttl time.Duration) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.until = sent.Add(ttl - drift(ttl))
 }
 
 // Release deletes the key wherever it is this grant's. It is certain once no majority can have it any more.
@@ -195,7 +174,7 @@ func (g *redlock) Release(ctx context.Context) error {
 
 func (g *redlock) releaseAll(ctx context.Context) []error {
 	return each(g.nodes, func(n *redis.Client) error {
-		return one(releaseScript.Run(ctx, n, []string{g.key}, g.owner).Int64())
+		return one(releaseScript.Run(ctx, n, []string{g.key}, g.Owner()).Int64())
 	})
 }
 
@@ -216,13 +195,13 @@ func (g *redlock) decide(answers []error) error {
 func (g *redlock) Extend(ctx context.Context, ttl time.Duration) error {
 	sent := time.Now()
 	answers := each(g.nodes, func(n *redis.Client) error {
-		return one(extendScript.Run(ctx, n, []string{g.key}, g.owner, millis(ttl)).Int64())
+		return one(extendScript.Run(ctx, n, []string{g.key}, g.Owner(), millis(ttl)).Int64())
 	})
 	extended := count(answers, func(err error) bool { return err == nil })
 	refused := count(answers, func(err error) bool { return errors.Is(err, locks.ErrNotHeld) })
 	switch need := g.options.quorum(len(answers)); {
 	case extended >= need && time.Now().Before(sent.Add(ttl-drift(ttl))):
-		g.renew(sent, ttl)
+		g.Renew(sent, ttl, drift(ttl))
 		return nil
 	case refused > len(answers)-need:
 		return locks.ErrNotHeld

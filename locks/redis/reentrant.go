@@ -88,11 +88,11 @@ type level struct {
 func (l *level) enter() {
 	l.client.mu.Lock()
 	defer l.client.mu.Unlock()
-	if h := l.holding; h.depth > 0 && h.token != l.token { // it had ended without the client's knowledge: this is another hold
+	if h := l.holding; h.depth > 0 && h.token != l.Token() { // it had ended without the client's knowledge: this is another hold
 		l.holding = &holding{owner: h.owner}
 		l.client.holds[l.request.Name] = l.holding
 	}
-	l.holding.token, l.holding.until, l.inside = l.token, l.ValidUntil(), true
+	l.holding.token, l.holding.until, l.inside = l.Token(), l.ValidUntil(), true
 	l.holding.depth++
 }
 

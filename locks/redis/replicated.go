@@ -101,9 +101,9 @@ func (c *replicatedClient) Acquire(ctx context.Context, r locks.Request) (locks.
 }
 
 func (c *replicatedClient) try(ctx context.Context, r locks.Request) (locks.Lock, error) {
-	g := &replicated{finder: c.finder(r.TTL), wait: c.options.Wait, patience: c.patience(r.TTL), key: Key(r.Name), owner: newOwner(c.target), ttl: r.TTL}
+	g := &replicated{finder: c.finder(r.TTL), wait: c.options.Wait, patience: c.patience(r.TTL), key: Key(r.Name), Leased: locks.NewLeased(newOwner(c.target), r.TTL)}
 	sent := time.Now()
-	token, enough, err := g.onPrimary(ctx, acquireScript, []string{g.key, TokenKey(r.Name)}, g.owner, millis(r.TTL))
+	token, enough, err := g.onPrimary(ctx, acquireScript, []string{g.key, TokenKey(r.Name)}, g.Owner(), millis(r.TTL))
 	switch {
 	case errors.Is(err, redis.Nil):
 		return nil, locks.ErrHeld
@@ -114,12 +114,7 @@ func (c *replicatedClient) try(ctx context.Context, r locks.Request) (locks.Lock
 	case !enough:
 		return g.undo(ctx)
 	}
-	g.token = locks.Token(token)
-	g.renew(sent, r.TTL)
-	if !time.Now().Before(g.ValidUntil()) {
-		return g, fmt.Errorf("the grant came %v after it was asked for, its lease of %v has ended", time.Since(sent).Round(time.Millisecond), r.TTL)
-	}
-	return g, nil
+	return g, g.Granted(locks.Token(token), sent, r.TTL, drift(r.TTL))
 }
 
 // patience is how long WAIT waits.
@@ -132,33 +127,11 @@ func (c *replicatedClient) patience(ttl time.Duration) time.Duration {
 
 // replicated is one grant.
 type replicated struct {
+	*locks.Leased
 	finder   finder
 	wait     int // replicas that have to acknowledge
 	patience time.Duration
 	key      string
-	owner    string
-	token    locks.Token
-	ttl      time.Duration
-
-	mu    sync.Mutex
-	until time.Time
-}
-
-func (g *replicated) Owner() string         { return g.owner }
-func (g *replicated) Token() locks.Token    { return g.token }
-func (g *replicated) TTL() time.Duration    { return g.ttl }
-func (g *replicated) Lost() <-chan struct{} { return nil }
-
-func (g *replicated) ValidUntil() time.Time {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.until
-}
-
-func (g *replicated) renew(sent time.Time, ttl time.Duration) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.until = sent.Add(ttl - drift(ttl))
 }
 
 // Release deletes the key if it is still this grant's, on the server that is the primary now.
@@ -167,7 +140,7 @@ func (g *replicated) Release(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", locks.ErrUnavailable, err)
 	}
-	n, err := releaseScript.Run(ctx, conn, []string{g.key}, g.owner).Int64()
+	n, err := releaseScript.Run(ctx, conn, []string{g.key}, g.Owner()).Int64()
 	g.finder.failed(conn, err)
 	return one(n, err)
 }
@@ -176,14 +149,14 @@ func (g *replicated) Release(ctx context.Context) error {
 // acknowledged.
 func (g *replicated) Extend(ctx context.Context, ttl time.Duration) error {
 	sent := time.Now()
-	n, enough, err := g.onPrimary(ctx, extendScript, []string{g.key}, g.owner, millis(ttl))
+	n, enough, err := g.onPrimary(ctx, extendScript, []string{g.key}, g.Owner(), millis(ttl))
 	if err := one(n, err); err != nil {
 		return err
 	}
 	if !enough {
 		return fmt.Errorf("fewer than %d replicas acknowledged the extension within %v", g.wait, g.patience)
 	}
-	g.renew(sent, ttl)
+	g.Renew(sent, ttl, drift(ttl))
 	return nil
 }
 

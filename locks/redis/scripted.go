@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -124,7 +123,7 @@ func (c *scriptedClient) args(r locks.Request, owner string, ttl time.Duration) 
 
 // try asks once. Whatever is unknown comes with the lock to clean up by.
 func (c *scriptedClient) try(ctx context.Context, r locks.Request, owner string) (locks.Lock, error) {
-	g := &single{client: c, request: r, conn: c.conn(r.TTL), owner: owner, ttl: r.TTL}
+	g := &single{Leased: locks.NewLeased(owner, r.TTL), client: c, request: r, conn: c.conn(r.TTL)}
 	sent := time.Now()
 	token, err := c.acquire.Run(ctx, g.conn, c.keys(r.Name), c.args(r, owner, r.TTL)...).Int64()
 	if errors.Is(err, redis.Nil) {
@@ -136,58 +135,30 @@ func (c *scriptedClient) try(ctx context.Context, r locks.Request, owner string)
 		}
 		return g, err
 	}
-	g.token = locks.Token(token)
-	g.renew(sent, r.TTL)
-	if !time.Now().Before(g.ValidUntil()) {
-		return g, fmt.Errorf("the grant came %v after it was asked for, its lease of %v has ended", time.Since(sent).Round(time.Millisecond), r.TTL)
-	}
-	return g, nil
+	return g, g.Granted(locks.Token(token), sent, r.TTL, drift(r.TTL))
 }
 
 // single is one grant on one server.
 type single struct {
+	*locks.Leased
 	client  *scriptedClient
 	request locks.Request
 	conn    *redis.Client
-	owner   string
-	token   locks.Token
-	ttl     time.Duration
-
-	mu    sync.Mutex
-	until time.Time
-}
-
-func (g *single) Owner() string         { return g.owner }
-func (g *single) Token() locks.Token    { return g.token }
-func (g *single) TTL() time.Duration    { return g.ttl }
-func (g *single) Lost() <-chan struct{} { return nil }
-
-func (g *single) ValidUntil() time.Time {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.until
-}
-
-// renew counts the lease from when it was asked for: the server can only have begun it later.
-func (g *single) renew(sent time.Time, ttl time.Duration) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.until = sent.Add(ttl - drift(ttl))
 }
 
 // Release frees the lock if it is still this grant's.
 func (g *single) Release(ctx context.Context) error {
 	c := g.client
-	return one(c.release.Run(ctx, g.conn, c.keys(g.request.Name), c.args(g.request, g.owner, g.ttl)...).Int64())
+	return one(c.release.Run(ctx, g.conn, c.keys(g.request.Name), c.args(g.request, g.Leased.Owner(), g.TTL())...).Int64())
 }
 
 // Extend starts the lease anew if the lock is still this grant's.
 func (g *single) Extend(ctx context.Context, ttl time.Duration) error {
 	c, sent := g.client, time.Now()
-	if err := one(c.extend.Run(ctx, g.conn, c.keys(g.request.Name), c.args(g.request, g.owner, ttl)...).Int64()); err != nil {
+	if err := one(c.extend.Run(ctx, g.conn, c.keys(g.request.Name), c.args(g.request, g.Leased.Owner(), ttl)...).Int64()); err != nil {
 		return err
 	}
-	g.renew(sent, ttl)
+	g.Renew(sent, ttl, drift(ttl))
 	return nil
 }
 
