@@ -4,6 +4,7 @@ package compare
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -54,7 +55,7 @@ type Cell struct {
 }
 
 // Key tells a cell from every other.
-func (c *Cell) Key() string { return c.Lock + " " + c.Scenario + " " + string(rune('0'+c.Run)) }
+func (c *Cell) Key() string { return fmt.Sprintf("%s %s %d", c.Lock, c.Scenario, c.Run) }
 
 // Of makes the cell of a run.
 func Of(o *runner.Outcome, run int, version string) Cell {
@@ -82,10 +83,12 @@ func (c *Cell) judge(o *runner.Outcome) {
 			c.Tokens = r.Verdict != checker.NotApplicable
 		}
 		word := wordOf(r)
+		if r.Property != checker.Hygiene {
+			c.Violated = append(c.Violated, named(r)...)
+		}
 		if word == Held {
 			continue
 		}
-		c.Violated = append(c.Violated, named(r)...)
 		if rank(word) < rank(c.Word) {
 			c.Word, c.Why = word, cmp.Or(first(r), r.Why, r.Summary)
 		}
@@ -99,6 +102,8 @@ func (c *Cell) judge(o *runner.Outcome) {
 func wordOf(r checker.Result) Word {
 	service := r.Property == checker.Liveness || r.Property == checker.Availability || r.Property == checker.Fairness
 	switch {
+	case r.Verdict == checker.Violated && r.Property == checker.MutualExclusion && r.Kinds[checker.StaleHolder] == checker.Violated && r.Kinds[checker.DoubleGrant] != checker.Violated:
+		return Held // a holder that outlasts its lease is what every lease allows; what it does then is the resource's to judge
 	case r.Verdict == checker.Violated && service:
 		return Unavailable
 	case r.Verdict == checker.Violated && r.Property == checker.Hygiene:

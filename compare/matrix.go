@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/locktest/locktest/checker"
 )
 
 // Matrix is all cells, by lock and by scenario.
@@ -72,8 +74,8 @@ func (m *Matrix) Text(lock, scenario string) string {
 		word = "held with token check"
 	}
 	text := fmt.Sprintf("%s %d/%d", word, n, len(cells))
-	if worst.Word == Violated {
-		text += " (" + strings.Join(m.kinds(lock, scenario), ", ") + ")"
+	if kinds := m.kinds(lock, scenario); len(kinds) > 0 && worst.Word != Unavailable {
+		text += " (" + strings.Join(kinds, ", ") + ")"
 	}
 	return text
 }
@@ -94,7 +96,7 @@ func (m *Matrix) kinds(lock, scenario string) []string {
 
 // Guarantee is what a lock kept, computed from its cells, in a sentence.
 func (m *Matrix) Guarantee(lock string) string {
-	var broke, stale, down, kept []string
+	var broke, stale, late, down, kept []string
 	for _, s := range m.Scenarios {
 		c, ok := m.Worst(lock, s)
 		switch {
@@ -105,6 +107,8 @@ func (m *Matrix) Guarantee(lock string) string {
 			broke = append(broke, s)
 		case c.Word == Unavailable:
 			down = append(down, s)
+		case slices.Contains(m.kinds(lock, s), checker.StaleHolder):
+			late = append(late, s)
 		default:
 			kept = append(kept, s)
 		}
@@ -114,7 +118,10 @@ func (m *Matrix) Guarantee(lock string) string {
 		parts = append(parts, "it broke its promise under "+strings.Join(broke, ", "))
 	}
 	if len(stale) > 0 {
-		parts = append(parts, "a holder outlasted its lease under "+strings.Join(stale, ", ")+", as every lease allows")
+		parts = append(parts, "a holder outlasted its lease under "+strings.Join(stale, ", ")+", as every lease allows, and did harm to a resource that didn't look at its token")
+	}
+	if len(late) > 0 {
+		parts = append(parts, "a holder outlasted its lease under "+strings.Join(late, ", ")+" and did no harm")
 	}
 	if len(down) > 0 {
 		parts = append(parts, "it was not to be had again in time under "+strings.Join(down, ", "))

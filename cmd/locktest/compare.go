@@ -150,6 +150,9 @@ func scenarioName(file string) string {
 // resolveCell plans one run; why says that the lock can't be put to the scenario.
 func resolveCell(file string, source []byte, l catalog.Lock, seed uint64) (plan *runner.Plan, why string, err error) {
 	settings := []scenarios.Setting{{Flag: "--lock", Key: "lock.use", Value: l.Name}, {Flag: "--seed", Key: "run.seed", Value: fmt.Sprint(seed)}}
+	if scenarioName(file) == "failover" && l.Nodes == 1 && l.Max > 1 { // to whom, else?
+		settings = append(settings, scenarios.Setting{Flag: "compare", Key: "cluster.nodes", Value: "2"})
+	}
 	for _, s := range suited(l) {
 		settings = append(settings, scenarios.Setting{Flag: "compare", Key: s[0], Value: s[1]})
 	}
