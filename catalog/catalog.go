@@ -25,6 +25,7 @@ type Lock struct {
 	Min     int                    // nodes; 0: any
 	Max     int
 	Extends bool
+	Threads bool // one client of it may be used by several threads at once
 	// Of a broken lock:
 	Caught    string // the property that catches it
 	Reference string // the right lock for the same scenario
@@ -36,6 +37,12 @@ func (l Lock) Broken() bool { return l.Caught != "" }
 
 // Memory says whether it lives in this process.
 func (l Lock) Memory() bool { return l.Service == nil }
+
+// threaded is l, whose clients may each be used by several threads: they keep no state of a grant, and what they share is guarded.
+func (l Lock) threaded() Lock {
+	l.Threads = true
+	return l
+}
 
 // Locks returns all entries, the right ones first, each part in order of names.
 func Locks() []Lock {

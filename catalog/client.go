@@ -87,5 +87,5 @@ func processRand(name string) *rand.Rand {
 	h.Write(binary.BigEndian.AppendUint64(nil, uint64(monotime.Now())))
 	h.Write(binary.BigEndian.AppendUint64(nil, uint64(os.Getpid())))
 	seed, _ := strconv.ParseUint(os.Getenv("LOCKTEST_SEED"), 10, 64)
-	return rand.New(rand.NewPCG(seed, h.Sum64()))
+	return locks.SharedRand(rand.NewPCG(seed, h.Sum64()))
 }

@@ -40,6 +40,7 @@ func brokenLocks() []Lock {
 		wrong("separate-incr", "counts the token in a command of its own after the grant", "fencing", broken.NewSeparateIncr),
 		wrong("setnx-expire", "sets the key and its TTL in two commands", "liveness", broken.NewSetNXExpire),
 		wrong("shared-owner", "compares an owner value that all clients of a host share", "mutual-exclusion", broken.NewSharedOwner),
+		wrong("shared-token", "draws one owner value a client, which its threads share, and takes back what a refused try may have left", "mutual-exclusion", broken.NewSharedToken).threaded(),
 		wrong("stale-renewal", "a grant that takes the renewal of an earlier one for its own", "mutual-exclusion", broken.NewStaleRenewal).rightWith("{ renew: 160ms }"),
 		wrong("ttl-milliseconds", "seconds for milliseconds: the lease is a thousandth", "mutual-exclusion", broken.NewTTLMilliseconds),
 		wrong("ttl-seconds", "milliseconds for seconds: the lease is a thousandfold", "liveness", broken.NewTTLSeconds),

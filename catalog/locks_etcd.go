@@ -13,7 +13,7 @@ func etcdLocks() []Lock {
 	return []Lock{
 		etcdLock("cas", "no lock: everybody is let in, and the resource compares revisions; claims no exclusion", func(o etcd.Options) locks.Provider { return etcd.NewCAS(o) }),
 		etcdLock("election", "Election of etcd's package concurrency, with a session for each acquire; token = the leader key's revision", func(o etcd.Options) locks.Provider { return etcd.NewElection(o) }),
-		lease,
+		lease.threaded(),
 		etcdLock("mutex", "Mutex of etcd's package concurrency, with a session for each acquire; token = create revision", func(o etcd.Options) locks.Provider { return etcd.NewMutex(o) }),
 		etcdLock("rwlock", "a queue of readers' and writers' keys, each under a session; token = create revision", func(o etcd.Options) locks.Provider { return etcd.NewRWLock(o) }),
 	}

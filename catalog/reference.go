@@ -89,7 +89,7 @@ func codesPage() string {
 
 func locksPage() string {
 	var b strings.Builder
-	b.WriteString("# Locks\n\n" + generated + "| lock | what it is | expiry | tokens | owner checked | release OK proves it was held | tells loss | can be extended |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	b.WriteString("# Locks\n\n" + generated + "| lock | what it is | expiry | tokens | owner checked | release OK proves it was held | tells loss | can be extended | threads may share a client |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	var broken []Lock
 	for _, l := range Locks() {
 		if l.Broken() {
@@ -101,7 +101,7 @@ func locksPage() string {
 			continue // every lock has defaults: TestLocksHaveDefaults
 		}
 		c := p.Claims(0)
-		row(&b, "`"+l.Name+"`", l.About, string(c.Expiry), string(c.Tokens), yes(c.OwnerChecked), yes(c.ReleaseHeld), yes(c.TellsLoss), yes(l.Extends))
+		row(&b, "`"+l.Name+"`", l.About, string(c.Expiry), string(c.Tokens), yes(c.OwnerChecked), yes(c.ReleaseHeld), yes(c.TellsLoss), yes(l.Extends), yes(l.Threads))
 	}
 	b.WriteString("\n## Wrong on purpose\n\nControls of the harness, not for use. Each has a scenario of its name that shows what is wrong.\n\n| lock | mistake | caught by | right lock |\n| --- | --- | --- | --- |\n")
 	for _, l := range broken {

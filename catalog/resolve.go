@@ -41,8 +41,8 @@ func Resolve(s *scenarios.Scenario, source []byte, o ResolveOptions) (*runner.Pl
 	if !ok {
 		return nil, fmt.Errorf("there is no lock %s", s.Lock.Use)
 	}
-	if s.Clients.Threads > 1 {
-		return nil, &runner.PowerError{File: s.File, Err: errors.New("clients have one thread each: leave clients.threads out, and raise clients.count")}
+	if s.Clients.Threads > 1 && !lock.Threads {
+		return nil, &runner.PowerError{File: s.File, Err: fmt.Errorf("clients.threads: a client of %s is for one thread: leave clients.threads out, and raise clients.count", lock.Name)}
 	}
 	provider, err := lock.New(s.Lock.Options)
 	if err != nil {

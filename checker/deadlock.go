@@ -13,7 +13,7 @@ const Deadlock = "deadlock"
 
 // waiting is a client that asks for a lock while it holds another, and whom it waits for.
 type waiting struct {
-	who, whom int32 // clients
+	who, whom int32 // threads of clients
 	acq, hold int32 // who's acquire, whom's grant's acquire
 	from, to  time.Duration
 }
@@ -41,10 +41,10 @@ func deadlocks(v *view, r *ruling) {
 
 // waitsFor are the acquires of clients that held another lock meanwhile, each with those who held what was asked for.
 func (v *view) waitsFor(least time.Duration) []waiting {
-	held := map[int32][]tenure{} // by client
+	held := map[int32][]tenure{} // by thread: those of one client go on without each other
 	for i := range v.locks {
 		for _, t := range v.locks[i].tenures() {
-			who := v.grants[t.grant].client
+			who := v.ops[t.acq].thread
 			held[who] = append(held[who], t)
 		}
 	}
@@ -54,14 +54,14 @@ func (v *view) waitsFor(least time.Duration) []waiting {
 		ts := l.tenures()
 		for _, a := range l.acquires {
 			o := &v.ops[a]
-			who, end := v.grants[o.grant].client, v.gaveUp(o)
+			who, end := o.thread, v.gaveUp(o)
 			if end-o.call < least || !slices.ContainsFunc(held[who], func(t tenure) bool { return t.ac < o.call && t.stop > o.call && t.acq != a }) {
 				continue
 			}
 			for k := range ts {
 				t := &ts[k]
 				if from, to := max(t.ac, o.call), min(t.stop, end); t.acq != a && to-from >= least {
-					out = append(out, waiting{who, v.grants[t.grant].client, a, t.acq, from, to})
+					out = append(out, waiting{who, v.ops[t.acq].thread, a, t.acq, from, to})
 				}
 			}
 		}
@@ -114,7 +114,7 @@ func (c *circle) tell(v *view, r *ruling, path []int, seen map[string]bool) {
 		e := &c.edges[k]
 		from, to = max(from, e.from), min(to, e.to)
 		ops = append(ops, e.hold, e.acq)
-		parts = append(parts, fmt.Sprintf("%s waited for %s, which %s held", v.client(&v.ops[e.acq]), quoted(v.lockName(e.acq)), v.clients.text[e.whom]))
+		parts = append(parts, fmt.Sprintf("%s waited for %s, which %s held", v.client(&v.ops[e.acq]), quoted(v.lockName(e.acq)), v.client(&v.ops[e.hold])))
 	}
 	slices.Sort(ops)
 	ops = slices.Compact(ops)

@@ -35,7 +35,8 @@ type Target struct {
 	Addrs  []string // of the nodes, in order, as this client dials them
 	// Dial is used for every connection. nil: the net package's.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Rand is this client's own source, for owner values and jitter; it is used by one goroutine at a time.
+	// Rand is this client's own source, for owner values and jitter; it is used by one goroutine at a time, unless it is a
+	// SharedRand and the client one for several threads.
 	Rand *rand.Rand
 	Log  *slog.Logger // never nil
 	// Access is how servers that aren't ours let the client in; the zero Access where anybody may enter.

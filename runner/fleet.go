@@ -77,7 +77,7 @@ func (f *fleet) start(ctx context.Context, i int, name string, spawner *proc.Spa
 		lives := uint64(0)
 		return clients.NewShared(ctx, name, func(ctx context.Context) (locks.Client, error) {
 			lives++ // each life draws owner values of its own
-			c, err := f.plan.Provider.Open(ctx, locks.Target{Client: name, Addrs: at.nodes, Rand: rand.New(rand.NewPCG(seed, uint64(i+1)<<32|lives)), Log: log, Access: f.plan.Access, Servers: f.plan.Servers})
+			c, err := f.plan.Provider.Open(ctx, locks.Target{Client: name, Addrs: at.nodes, Rand: locks.SharedRand(rand.NewPCG(seed, uint64(i+1)<<32|lives)), Log: log, Access: f.plan.Access, Servers: f.plan.Servers})
 			return f.stored(locks.Guard(c, f.plan.Access.Redactor()), at), f.plan.Access.Redactor().Error(err)
 		}, tell)
 	}

@@ -203,11 +203,33 @@ func (r *run) makeWorkers() {
 	}
 	tell := map[string]func(clients.Event){}
 	for i, name := range p.clients() {
-		w := workloads.NewWorker(r.fleet.members[name], p.Workload, p.Config, shared, rand.New(rand.NewPCG(p.Scenario.Run.Seed, uint64(i))))
-		r.workers = append(r.workers, w)
-		tell[name] = w.Tell
+		threads := r.threads(i, name, shared)
+		r.workers = append(r.workers, threads...)
+		tell[name] = func(e clients.Event) {
+			for _, w := range threads { // whose grant it is knows
+				w.Tell(e)
+			}
+		}
 	}
 	r.fleet.begin(r.recorder, tell)
+}
+
+// threads are the workers of client i, each with a chance of its own.
+func (r *run) threads(i int, client string, shared workloads.Shared) []*workloads.Worker {
+	p := r.plan
+	worker := func(thread int) *workloads.Worker {
+		c := p.Config
+		c.Thread = thread
+		return workloads.NewWorker(r.fleet.members[client], p.Workload, c, shared, rand.New(rand.NewPCG(p.Scenario.Run.Seed, uint64(i)|uint64(thread)<<32)))
+	}
+	if p.Scenario.Clients.Threads <= 1 {
+		return []*workloads.Worker{worker(0)}
+	}
+	var out []*workloads.Worker
+	for thread := 1; thread <= p.Scenario.Clients.Threads; thread++ {
+		out = append(out, worker(thread))
+	}
+	return out
 }
 
 // parts is the run's own time: warmup, faults, settle, drain. The first error ends it, and is returned after everything

@@ -51,7 +51,7 @@ func (s *Section) send(ctx context.Context, base int64, data json.RawMessage, la
 	if res.check == ChecksInTwoSteps && !res.allows(op) {
 		return 0, false, nil
 	}
-	reply, err := w.client.Do(ctx, clients.Request{Op: clients.OpWork, Grant: s.hold.grant, Lock: s.hold.lock, Resource: res.Name(), Base: base, Value: value})
+	reply, err := w.do(ctx, clients.Request{Op: clients.OpWork, Grant: s.hold.grant, Lock: s.hold.lock, Resource: res.Name(), Base: base, Value: value})
 	op.Error = reply.Error
 	switch {
 	case err != nil || reply.Result == clients.Unknown || reply.Result == clients.Unavailable:
@@ -136,7 +136,7 @@ func (s *Section) extend(ctx context.Context) (bool, error) {
 	w := s.worker
 	w.shared.Watch(Extending, w.client.Name(), s.hold.lock, s.hold.grant)
 	op := w.begin(history.Op{F: history.Extend, Lock: s.hold.lock, Grant: s.hold.grant, TTL: w.config.TTL})
-	reply, err := w.client.Do(ctx, clients.Request{Op: clients.OpExtend, Grant: s.hold.grant, Lock: s.hold.lock, TTL: w.config.TTL})
+	reply, err := w.do(ctx, clients.Request{Op: clients.OpExtend, Grant: s.hold.grant, Lock: s.hold.lock, TTL: w.config.TTL})
 	op.Error = reply.Error
 	r := outcome(reply.Result, err, history.NotHeld)
 	if r.Type == history.OK {

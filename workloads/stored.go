@@ -9,7 +9,7 @@ import (
 
 // fetch lets the client read a resource in a store and completes op. What the client reads arrives when its reply does.
 func (w *Worker) fetch(ctx context.Context, op history.Op) (version, n int64, ok bool) {
-	reply, err := w.client.Do(ctx, clients.Request{Op: clients.OpRead, Grant: op.Grant, Lock: op.Lock, Resource: op.Resource, Token: op.Token})
+	reply, err := w.do(ctx, clients.Request{Op: clients.OpRead, Grant: op.Grant, Lock: op.Lock, Resource: op.Resource, Token: op.Token})
 	op.Error = reply.Error
 	r := storeOutcome(reply.Result, err)
 	if r.Type == history.OK {
@@ -23,7 +23,7 @@ func (w *Worker) fetch(ctx context.Context, op history.Op) (version, n int64, ok
 func (s *Section) put(ctx context.Context, base, n int64) (version int64, ok bool, err error) {
 	w, res, value := s.worker, s.resource(), s.worker.shared.NextValue()
 	op := w.begin(history.Op{F: history.Write, Resource: res.Name(), Lock: s.hold.lock, Grant: s.hold.grant, Token: s.hold.token, Value: value, Base: base, Data: number(n)})
-	reply, err := w.client.Do(ctx, clients.Request{Op: clients.OpWork, Grant: op.Grant, Lock: op.Lock, Resource: op.Resource, Token: op.Token, Base: base, Value: value, N: n})
+	reply, err := w.do(ctx, clients.Request{Op: clients.OpWork, Grant: op.Grant, Lock: op.Lock, Resource: op.Resource, Token: op.Token, Base: base, Value: value, N: n})
 	op.Error = reply.Error
 	r := storeOutcome(reply.Result, err)
 	w.end(op, r)

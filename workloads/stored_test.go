@@ -73,3 +73,30 @@ func TestStoredResourceCarriesTokens(t *testing.T) {
 		}
 	})
 }
+
+// A worker of one thread says so in each request and each event.
+func TestThread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, lease, history.ChecksToken)
+		client := &script{answers: []answer{say(clients.OK), say(clients.Lost), say(clients.Lost)}}
+		w := workloads.NewWorker(client, workloads.Counter{}, workloads.Config{Thread: 2, Locks: []string{"orders"}, TTL: time.Second}, s.shared, rand.New(rand.NewPCG(1, 1)))
+		w.Run(t.Context(), make(chan struct{})) // ends with the script
+		for _, r := range client.requests {
+			if r.Thread != 2 {
+				t.Errorf("%s %d is of thread %d", r.Op, r.Grant, r.Thread)
+			}
+		}
+		lost := 0
+		for _, op := range s.history().Ops {
+			if op.Thread != 2 {
+				t.Errorf("%s %s is of thread %d", op.Type, op.F, op.Thread)
+			}
+			if op.Type == history.Lost {
+				lost++
+			}
+		}
+		if lost != 1 {
+			t.Errorf("%d losses are told, want 1", lost)
+		}
+	})
+}

@@ -11,7 +11,7 @@ import (
 	"github.com/locktest/locktest/history"
 )
 
-// Worker drives one client through a workload and records it.
+// Worker drives one client, or one thread of it, through a workload and records it.
 type Worker struct {
 	client   Doer
 	config   Config
@@ -127,7 +127,7 @@ func (w *Worker) acquire(ctx context.Context, a ask, wait time.Duration) (*hold,
 		h.died = m.Died()
 	}
 	w.take(h) // a loss may be told before the reply is recorded
-	reply, err := w.client.Do(ctx, clients.Request{Op: clients.OpAcquire, Grant: grant, Lock: lock, TTL: w.config.TTL, Wait: wait, Mode: a.mode, Permit: a.permits})
+	reply, err := w.do(ctx, clients.Request{Op: clients.OpAcquire, Grant: grant, Lock: lock, TTL: w.config.TTL, Wait: wait, Mode: a.mode, Permit: a.permits})
 	op.Owner, op.Error = reply.Owner, reply.Error
 	if err != nil || reply.Result != clients.OK {
 		w.let(h)
@@ -165,7 +165,7 @@ func (w *Worker) release(ctx context.Context, h *hold) error {
 			return clients.ErrDead
 		}
 		op := w.begin(history.Op{F: history.Release, Lock: lock, Grant: grant})
-		reply, err := w.client.Do(ctx, clients.Request{Op: clients.OpRelease, Grant: grant, Lock: lock})
+		reply, err := w.do(ctx, clients.Request{Op: clients.OpRelease, Grant: grant, Lock: lock})
 		op.Error = reply.Error
 		r := outcome(reply.Result, err, history.NotHeld)
 		if r.Type == history.OK && !contract.ReleaseHeld {
@@ -211,9 +211,15 @@ func outcome(r clients.Result, err error, refusal history.Outcome) result {
 	return result{Type: history.Info}
 }
 
+// do sends a request of the worker's thread.
+func (w *Worker) do(ctx context.Context, r clients.Request) (clients.Reply, error) {
+	r.Thread = w.config.Thread
+	return w.client.Do(ctx, r)
+}
+
 // begin records an invocation.
 func (w *Worker) begin(op history.Op) history.Op {
-	op.Client, op.Process, op.Type = w.client.Name(), w.process, history.Invoke
+	op.Client, op.Thread, op.Process, op.Type = w.client.Name(), w.config.Thread, w.process, history.Invoke
 	w.shared.Recorder.Record(op)
 	return op
 }
@@ -254,14 +260,14 @@ func (w *Worker) Tell(e clients.Event) {
 	case clients.LostEvent:
 		w.lost(h, "")
 	case clients.Renewed:
-		w.shared.Recorder.Record(history.Op{Client: w.client.Name(), Type: history.Renewed, Lock: h.lock, Grant: h.grant, Valid: w.validUntil(e.Until)})
+		w.shared.Recorder.Record(history.Op{Client: w.client.Name(), Thread: w.config.Thread, Type: history.Renewed, Lock: h.lock, Grant: h.grant, Valid: w.validUntil(e.Until)})
 	}
 }
 
 // lost records that the client knows. The hold ends here.
 func (w *Worker) lost(h *hold, why string) {
 	h.once.Do(func() {
-		w.shared.Recorder.Record(history.Op{Client: w.client.Name(), Type: history.Lost, Lock: h.lock, Grant: h.grant, Error: why})
+		w.shared.Recorder.Record(history.Op{Client: w.client.Name(), Thread: w.config.Thread, Type: history.Lost, Lock: h.lock, Grant: h.grant, Error: why})
 		w.shared.Watch(Ended, w.client.Name(), h.lock, h.grant)
 		close(h.lost)
 	})

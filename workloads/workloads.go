@@ -24,6 +24,7 @@ type Workload interface {
 
 // Config is what a scenario says of the workload.
 type Config struct {
+	Thread  int // which of its client's the worker is, from 1; 0: the only one
 	Locks   []string
 	TTL     time.Duration
 	Wait    time.Duration // how long an acquire may block

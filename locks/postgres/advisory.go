@@ -122,7 +122,7 @@ func (c *client) Close() error {
 // take returns a session that nothing else uses: an idle one that lives, or a new one.
 func (c *client) take(ctx context.Context) (*session, error) {
 	for s := c.pop(); s != nil; s = c.pop() {
-		if s.conn.CheckConn() == nil {
+		if s.alive() {
 			return s, nil
 		}
 		c.drop(s)

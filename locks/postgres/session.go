@@ -33,6 +33,14 @@ func (s *session) close() {
 // cut closes the connection under whoever uses it.
 func (s *session) cut() { s.conn.Conn().Close() }
 
+// alive says whether the connection is open, as far as this machine knows. What has come meanwhile is looked at by the library.
+func (s *session) alive() bool {
+	if is, _ := silent(s.conn.Conn()); is {
+		return true
+	}
+	return s.conn.CheckConn() == nil
+}
+
 // ask is for a query whose answer is one boolean.
 func (s *session) ask(ctx context.Context, sql string) (bool, error) {
 	rows, err := s.exec(ctx, sql)
