@@ -32,50 +32,75 @@ func ways() []way {
 }
 
 // BenchmarkGuardedUpdate compares no lock at all, and a version that is compared, with a lock around a read and an update: one
-// row, one server, 1, 4 and 16 clients with a connection or two each. What was counted must be there in the end.
+// row, one server, 1, 4 and 16 clients. The ways take turns; figures are medians over the rounds. What was counted must be there
+// in the end.
 func BenchmarkGuardedUpdate(b *testing.B) {
-	table := newSheet(b, "way", "clients", "updates/s", "aborts")
+	table := newSheet(b, "clients", "way", "updates/s", "to the first", "begun for nothing")
 	for b.Loop() {
 		addr := up(b, pgserver.Service(), 1)[0]
-		for i, w := range ways() {
-			for _, n := range []int{1, 4, 16} {
-				b.Run(fmt.Sprintf("%s/%d", w.name, n), func(b *testing.B) {
-					updates, aborts := guarded(b, w, addr, fmt.Sprintf("row-%d-%d", i, n), n)
-					share := 100 * aborts / (updates + aborts)
-					b.ReportMetric(updates/measured.Seconds(), "updates/s")
-					b.ReportMetric(share, "aborts-%")
-					b.ReportMetric(0, "ns/op")
-					table.line(w.name, fmt.Sprint(n), fmt.Sprintf("%.0f", updates/measured.Seconds()), fmt.Sprintf("%.1f %%", share))
-				})
+		for _, n := range []int{1, 4, 16} {
+			var crowds []*crowd
+			for i, w := range ways() {
+				crowds = append(crowds, newCrowd(b, w, addr, fmt.Sprintf("row-%d-%d", i, n), n))
+			}
+			for range rounds {
+				for _, c := range crowds {
+					c.work(b)
+				}
+			}
+			first := median(crowds[0].rates)
+			for i, c := range crowds {
+				c.check(b)
+				rate := median(c.rates)
+				table.line(fmt.Sprint(n), ways()[i].name, fmt.Sprintf("%.0f", rate), fmt.Sprintf("%.2f", rate/first), fmt.Sprintf("%.1f %%", 100*float64(c.refused.Load())/float64(c.refused.Load()+c.done.Load())))
 			}
 		}
 	}
+	b.ReportMetric(0, "ns/op")
 	table.print()
 }
 
-// guarded lets n clients add for a while, and returns how often they did, and how often they began for nothing.
-func guarded(b *testing.B, w way, addr, row string, n int) (updates, aborts float64) {
-	var values, done, refused atomic.Int64
-	var wg sync.WaitGroup
-	begin := make(chan struct{})
+// crowd is clients that add to one row in one way.
+type crowd struct {
+	addr, row             string
+	stores                []stores.Store
+	locks                 []locks.Client // nil where none is taken
+	values, done, refused atomic.Int64
+	rates                 []float64 // updates a second, of each turn
+}
+
+func newCrowd(b *testing.B, w way, addr, row string, n int) *crowd {
+	c := &crowd{addr: addr, row: row}
 	for i := range n {
-		s := postgres.New(stores.Options{Addr: addr, Check: w.check})
+		s := postgres.New(stores.Options{Addr: addr, Check: w.check, Timeout: 20 * time.Second})
 		b.Cleanup(func() { s.Close() })
-		var c locks.Client
-		if w.lock != "" {
-			c = lockClient(b, w.lock, fmt.Sprintf("c%d", i+1), []string{addr})
-		}
 		if _, err := s.Read(b.Context(), row, 0); err != nil {
 			b.Fatal(err)
 		}
+		c.stores = append(c.stores, s)
+		if w.lock != "" {
+			c.locks = append(c.locks, lockClient(b, w.lock, fmt.Sprintf("c%d", i+1), []string{addr}))
+		}
+	}
+	return c
+}
+
+// work lets all of them add for a turn.
+func (c *crowd) work(b *testing.B) {
+	before, began := c.done.Load(), time.Now()
+	var wg sync.WaitGroup
+	for i, s := range c.stores {
+		var lock locks.Client
+		if c.locks != nil {
+			lock = c.locks[i]
+		}
 		wg.Go(func() {
-			<-begin
-			for end := time.Now().Add(measured); time.Now().Before(end); {
-				switch err := add(b.Context(), s, c, row, &values); {
+			for time.Since(began) < turn {
+				switch err := add(b.Context(), s, lock, c.row, &c.values); {
 				case err == nil:
-					done.Add(1)
+					c.done.Add(1)
 				case errors.Is(err, stores.ErrRejected), errors.Is(err, locks.ErrHeld):
-					refused.Add(1)
+					c.refused.Add(1)
 				default:
 					b.Error(err)
 					return
@@ -83,14 +108,14 @@ func guarded(b *testing.B, w way, addr, row string, n int) (updates, aborts floa
 			}
 		})
 	}
-	close(begin)
 	wg.Wait()
-	s := postgres.New(stores.Options{Addr: addr})
-	defer s.Close()
-	if state, err := s.Read(b.Context(), row, 0); err != nil || state.N != done.Load() {
-		b.Fatalf("%d updates were counted, %d are there: %v", done.Load(), state.N, err)
+	c.rates = append(c.rates, float64(c.done.Load()-before)/time.Since(began).Seconds())
+}
+
+func (c *crowd) check(b *testing.B) {
+	if state, err := c.stores[0].Read(b.Context(), c.row, 0); err != nil || state.N != c.done.Load() {
+		b.Fatalf("%d updates were counted, %d are there: %v", c.done.Load(), state.N, err)
 	}
-	return float64(done.Load()), float64(refused.Load())
 }
 
 // add is one update, under the lock if there is one.
