@@ -120,8 +120,10 @@ func (v *htmlView) properties(s *screen) {
 			p.Class, p.Mark = "doubt", "?"
 		case r.Verdict == checker.NotApplicable:
 			p.Class, p.Mark = "muted", "–"
-		default:
+		case p.Verdict == word(checker.Violated):
 			p.Class, p.Mark = "bad", "✗"
+		default: // violated, and that was expected or is accepted
+			p.Class, p.Mark = "muted", "✗"
 		}
 		for _, text := range []string{r.Summary, r.Why} {
 			if text = clean(text); text != "" && !slices.ContainsFunc(p.Evidence, func(e string) bool { return strings.Contains(e, text) }) {
@@ -170,9 +172,11 @@ func (v *htmlView) known(o *runner.Outcome) {
 		return
 	}
 	for _, name := range sortedKeys(h.Header.Versions) {
-		add(name, h.Header.Versions[name])
+		add("version of "+name, h.Header.Versions[name])
 	}
-	add("time stamps", "right to "+long(max(h.Header.ClockError, time.Nanosecond)))
+	if h.Header.ClockError > 0 {
+		add("time stamps", "right to "+long(h.Header.ClockError))
+	}
 	for _, c := range worstClocks(h) {
 		add("clock of "+c.node, c.text)
 	}

@@ -65,6 +65,9 @@ func (a *app) makePage(ctx context.Context, arg string, f *pageFlags) error {
 	if err != nil {
 		return err
 	}
+	if dir, err := filepath.EvalSymlinks(o.Dir); err == nil && o.Dir != "" {
+		o.Dir = dir // latest is another run's folder tomorrow
+	}
 	recorded(o)
 	path, err := f.place(arg, o)
 	if err != nil {
