@@ -12,8 +12,8 @@ import (
 	"github.com/locktest/locktest/runner"
 )
 
-// mounted mounts something at a folder of its own, until the test ends.
-func mounted(t *testing.T, source, kind string, flags uintptr, data string) string {
+// mountedHere mounts something at a folder of its own, until the test ends.
+func mountedHere(t *testing.T, source, kind string, flags uintptr, data string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := syscall.Mount(source, dir, kind, flags, data); err != nil {
@@ -30,11 +30,11 @@ func mounted(t *testing.T, source, kind string, flags uintptr, data string) stri
 // TestPrivilegedPageWithoutRoom: where the page can't be written, on a full disk or a read-only one, verdict, JSON and exit
 // status are as ever, and a line says what is missing.
 func TestPrivilegedPageWithoutRoom(t *testing.T) {
-	full := mounted(t, "tmpfs", "tmpfs", 0, "size=1m")
+	full := mountedHere(t, "tmpfs", "tmpfs", 0, "size=1m")
 	if err := os.WriteFile(filepath.Join(full, "filler"), make([]byte, 1<<20), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	solid := mounted(t, t.TempDir(), "", syscall.MS_BIND, "")
+	solid := mountedHere(t, t.TempDir(), "", syscall.MS_BIND, "")
 	if err := syscall.Mount("", solid, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 		t.Fatal(err)
 	}
