@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// mounted is a folder with a file system of its own until the test ends.
-func mounted(t *testing.T, source, kind string, flags uintptr, data string) string {
+// mountedOn is a folder with a file system of its own until the test ends.
+func mountedOn(t *testing.T, source, kind string, flags uintptr, data string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := syscall.Mount(source, dir, kind, flags, data); err != nil {
@@ -28,7 +28,7 @@ func mounted(t *testing.T, source, kind string, flags uintptr, data string) stri
 // full is a disk of 1 MB with nothing left on it.
 func full(t *testing.T) string {
 	t.Helper()
-	dir := mounted(t, "tmpfs", "tmpfs", 0, "size=1m")
+	dir := mountedOn(t, "tmpfs", "tmpfs", 0, "size=1m")
 	f, err := os.Create(filepath.Join(dir, "filler"))
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func full(t *testing.T) string {
 // readOnly is a folder that is bind-mounted so that nobody can write there.
 func readOnly(t *testing.T) string {
 	t.Helper()
-	dir := mounted(t, t.TempDir(), "", syscall.MS_BIND, "")
+	dir := mountedOn(t, t.TempDir(), "", syscall.MS_BIND, "")
 	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""); err != nil {
 		t.Fatalf("remount %s: %v", dir, err)
 	}
