@@ -132,13 +132,17 @@ func (j *livenessJudge) falseRefusals() {
 		j.crowdRefusals()
 		return
 	}
+	var asks *reach // of a queue, those in it may be before one, though none of them holds yet
+	if c.Blocking || c.FIFO {
+		asks = j.asks()
+	}
 	for _, i := range j.l.acquires {
 		o := &j.v.ops[i]
 		if o.ans != busy {
 			continue
 		}
 		j.r.numbers["refusals"]++
-		if j.reach.meets(j.v, i, o.call, o.ret) {
+		if j.reach.meets(j.v, i, o.call, o.ret) || asks != nil && asks.meets(j.v, i, o.call, o.ret) {
 			continue
 		}
 		f := j.finding(FalseRefusal, o.call, o.ret, i)

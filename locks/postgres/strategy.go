@@ -23,6 +23,8 @@ type strategy struct {
 	wait func(g *grant) string
 	// before is the SQL that begins the transaction that holds the lock. nil: the session holds it.
 	before func(g *grant) string
+	// undo is the SQL that is run after a refusal, before the session is used again. Empty: nothing is left to undo.
+	undo func(g *grant) string
 	// unlock says whether the session held the lock.
 	unlock func(ctx context.Context, g *grant) (held bool, err error)
 	// held is an SQL condition on the backend a: that it holds the lock.
@@ -42,7 +44,7 @@ func (s *session) lock(ctx context.Context, how strategy, g *grant) (granted boo
 	})
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == lockNotAvailable {
-		return false, s.rollback(ctx, how)
+		return false, s.undo(ctx, how, g)
 	}
 	if err != nil {
 		return false, err
@@ -50,7 +52,7 @@ func (s *session) lock(ctx context.Context, how strategy, g *grant) (granted boo
 	if granted, err = how.read(rows, g); granted || err != nil {
 		return granted, err
 	}
-	return false, s.rollback(ctx, how)
+	return false, s.undo(ctx, how, g)
 }
 
 func (how strategy) sql(g *grant) string {
@@ -80,13 +82,12 @@ func (how strategy) read(rows [][][]byte, g *grant) (granted bool, err error) {
 	return true, nil
 }
 
-func (s *session) rollback(ctx context.Context, how strategy) error {
-	if how.before == nil {
-		return nil
-	}
-	_, err := s.exec(ctx, "ROLLBACK")
+func (s *session) undo(ctx context.Context, how strategy, g *grant) error {
+	_, err := s.exec(ctx, how.undo(g))
 	return err
 }
+
+func rollback(*grant) string { return "ROLLBACK" }
 
 func mode(g *grant) string {
 	if g.request.Mode == history.Shared {
@@ -100,10 +101,17 @@ var sessionLevel = strategy{
 	name: "postgres/advisory",
 	ask:  func(g *grant) string { return fmt.Sprintf("SELECT pg_try_advisory_lock%s('%d')", mode(g), g.key) },
 	wait: func(g *grant) string { return fmt.Sprintf("SELECT pg_advisory_lock%s('%d')", mode(g), g.key) },
+	// A time limit that ends in the moment of the grant is an error all the same, and ends the transaction, and the session keeps
+	// the lock. Without that the answer to this is false, with a warning.
+	undo: unlockSQL,
 	unlock: func(ctx context.Context, g *grant) (bool, error) {
-		return g.session.ask(ctx, fmt.Sprintf("SELECT pg_advisory_unlock%s('%d')", mode(g), g.key))
+		return g.session.ask(ctx, unlockSQL(g))
 	},
 	held: advisoryHeld,
+}
+
+func unlockSQL(g *grant) string {
+	return fmt.Sprintf("SELECT pg_advisory_unlock%s('%d')", mode(g), g.key)
 }
 
 func advisoryHeld(key int64) string {
@@ -131,6 +139,7 @@ func NewAdvisoryXact(o Options) *Advisory {
 		wait: func(g *grant) string {
 			return fmt.Sprintf("SELECT pg_advisory_xact_lock('%d'); SELECT nextval('locktest_tokens')", g.key)
 		},
+		undo:   rollback,
 		unlock: commit,
 		held:   advisoryHeld,
 	}}
@@ -150,6 +159,7 @@ func NewRow(o Options) *Advisory {
 		before: func(g *grant) string { return fmt.Sprintf(row, literal(g.request.Name)) },
 		ask:    func(g *grant) string { return fmt.Sprintf(token, literal(g.request.Name), try) },
 		wait:   func(g *grant) string { return fmt.Sprintf(token, literal(g.request.Name), "") },
+		undo:   rollback,
 		unlock: commit,
 		// The transaction that took the row is open, and waits for nothing.
 		held: func(int64) string { return "a.state = 'idle in transaction'" },

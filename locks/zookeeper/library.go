@@ -135,6 +135,9 @@ func (g *borrowed) Lost() <-chan struct{} { return g.session.lost }
 
 func (g *borrowed) names(ctx context.Context) (names []string, err error) {
 	err = g.session.do(ctx, g.timeout, func(c *zk.Conn) (err error) {
+		if _, err := c.Sync(g.dir); err != nil { // a follower may not have heard of the last release
+			return err
+		}
 		names, _, err = c.Children(g.dir)
 		return err
 	})
