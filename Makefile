@@ -28,7 +28,7 @@ missing = for n in $(foreach n,$(NEEDS),'$(n)'); do there=; IFS=, read -ra place
 -include locks/locks.mk
 -include reports/reports.mk
 
-.PHONY: tutorial help release deps build need test lint controls controls-quick privileged bench results compare-quick fuzz fuzz-decoders cross clean
+.PHONY: screenshot tutorial help release deps build need test lint controls controls-quick privileged bench results compare-quick fuzz fuzz-decoders cross clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -72,6 +72,10 @@ bench: need ## the harness's own speed and cost, as ratios where that says more
 
 tutorial: need ## every command of docs/tutorial.md does what it says there
 	$(GO) test -count=1 -tags tutorial -timeout 10m -v -run TestTutorial ./cmd/locktest
+
+screenshot: need build ## the picture of a report in the README, from a run made for it (needs Chromium)
+	bin/locktest run pause-holder --lock redis/single --set workload.resource=ignores-token -o html=bin/report.html >bin/report.txt || test $$? -eq 1
+	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1100,1100 --screenshot=docs/report.png file://$(CURDIR)/bin/report.html
 
 results: need build ## every lock under every scenario of the matrix, three times; what is in docs/results/ is not run again; an hour or more
 	mkdir -p docs/results
