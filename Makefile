@@ -79,7 +79,7 @@ screenshot: need build ## the picture of a report in the README, from a run made
 
 results: need build ## every lock under every scenario of the matrix, three times; what is in docs/results/ is not run again; an hour or more
 	mkdir -p docs/results
-	bin/locktest compare --lock all --runs 3 --jobs 3 --data docs/results/cells.jsonl --markdown docs/results.md scenarios/matrix/*.yaml
+	bin/locktest compare --lock all --runs 3 --jobs 3 --data docs/results/cells.jsonl --command 'make results' --markdown docs/results.md --html bin/results.html scenarios/matrix/*.yaml
 
 compare-quick: need build ## one strategy a provider under the matrix, once; prints the table; at most ten minutes
 	bin/locktest compare --lock redis/single,redis/redlock,postgres/lease,etcd/lease,zookeeper/ephemeral --jobs 3 scenarios/matrix/*.yaml

@@ -60,7 +60,8 @@ func (m *Matrix) WriteMarkdown(w io.Writer, p Page) error {
 	return err
 }
 
-func (m *Matrix) provenance(b *strings.Builder, p Page) {
+// about says how many runs there were, when, and on what.
+func (m *Matrix) about() string {
 	var dates, versions, servers []string
 	runs := 0
 	for _, cells := range m.cells {
@@ -73,12 +74,17 @@ func (m *Matrix) provenance(b *strings.Builder, p Page) {
 		}
 	}
 	slices.Sort(dates)
+	slices.Sort(versions)
 	slices.Sort(servers)
-	fmt.Fprintf(b, "%d runs", runs)
+	text := fmt.Sprintf("%d runs", runs)
 	if len(dates) > 0 {
-		fmt.Fprintf(b, ", %s to %s", dates[0], dates[len(dates)-1])
+		text += fmt.Sprintf(", %s to %s", dates[0], dates[len(dates)-1])
 	}
-	fmt.Fprintf(b, ", locktest %s, on %s. Rates are counts of runs: three of three is no proof.\n", strings.Join(versions, ", "), strings.Join(servers, "; "))
+	return text + fmt.Sprintf(", locktest %s, on %s. Rates are counts of runs: three of three is no proof.", strings.Join(versions, ", "), strings.Join(servers, "; "))
+}
+
+func (m *Matrix) provenance(b *strings.Builder, p Page) {
+	b.WriteString(m.about() + "\n")
 	if p.Command != "" {
 		fmt.Fprintf(b, "Made by `%s`; seeds and dates of each run are in the data beside this page.\n", p.Command)
 	}
@@ -93,15 +99,17 @@ func add(list []string, s string) []string {
 	return append(list, s)
 }
 
+// calmScenario is the one without faults, from which costs are taken.
+const calmScenario = "contention"
+
 // costs are those of the scenario without faults, where there is one.
 func (m *Matrix) costs(b *strings.Builder) {
-	calm := slices.IndexFunc(m.Scenarios, func(s string) bool { return s == "contention" })
-	if calm < 0 {
+	if !slices.Contains(m.Scenarios, calmScenario) {
 		return
 	}
 	b.WriteString("\n## What each costs\n\nAcquire in contention, without faults; medians over the runs. Locks that wait at the server and those that poll are not alike: see the scenario.\n\n| lock | p50 | p99 | grants a second |\n| --- | --- | --- | --- |\n")
 	for _, l := range m.Locks {
-		if p50, p99, n, ok := m.Cost(l, m.Scenarios[calm]); ok {
+		if p50, p99, n, ok := m.Cost(l, calmScenario); ok {
 			fmt.Fprintf(b, "| %s | %s | %s | %.0f |\n", l, short(p50), short(p99), n)
 		}
 	}

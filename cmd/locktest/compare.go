@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -31,8 +32,10 @@ type compareFlags struct {
 	seed     uint64
 	data     string
 	markdown string
+	html     string
 	dir      string
 	title    string
+	command  string
 }
 
 func (a *app) compareCommand() *cobra.Command {
@@ -46,7 +49,7 @@ What a scenario expects is not looked at: a violation is one. A scenario that a 
 With --data the cells are kept, one a line, and those that are there already are not run again. Exit status: 0 when every cell
 was run, whatever became of it; else that of the failure.`,
 		Example: `  locktest compare --lock redis/single,etcd/lease scenarios/matrix/*.yaml
-  locktest compare --lock all --runs 3 --jobs 3 --data cells.jsonl --markdown matrix.md scenarios/matrix/*.yaml`,
+  locktest compare --lock all --runs 3 --jobs 3 --data cells.jsonl --html matrix.html scenarios/matrix/*.yaml`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeScenarios,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.compare(cmd.Context(), args, f) },
@@ -58,7 +61,9 @@ was run, whatever became of it; else that of the failure.`,
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first run of each cell")
 	flags.StringVar(&f.data, "data", "", "file of cells: those in it are not run again, new ones are added")
 	flags.StringVar(&f.markdown, "markdown", "", "write the matrix as a page to this file")
-	flags.StringVar(&f.title, "title", "Results", "of that page")
+	flags.StringVar(&f.html, "html", "", "write it as an HTML page with plots to this file; a cell opens to its runs and their reports")
+	flags.StringVar(&f.title, "title", "Results", "of these pages")
+	flags.StringVar(&f.command, "command", "", "how these pages are made again, said in them")
 	flags.StringVar(&f.dir, "run-dir", "runs", "folder of the runs' folders")
 	return cmd
 }
@@ -284,18 +289,21 @@ func (a *app) runCell(ctx context.Context, j cellJob, f *compareFlags, k *keeper
 }
 
 func (a *app) showMatrix(m *compare.Matrix, f *compareFlags) error {
+	page := compare.Page{Title: f.title, Command: f.command}
+	if f.markdown != "" {
+		if err := writeFile(f.markdown, func(w io.Writer) error { return m.WriteMarkdown(w, page) }); err != nil {
+			return err
+		}
+	}
+	if f.html != "" {
+		if err := writeFile(f.html, func(w io.Writer) error { return m.WriteHTML(w, page, filepath.Dir(f.html)) }); err != nil {
+			return err
+		}
+	}
 	if a.json {
 		return a.print(m.Document())
 	}
-	if err := m.WriteText(a.stdout); err != nil {
-		return err
-	}
-	if f.markdown == "" {
-		return nil
-	}
-	return writeFile(f.markdown, func(w io.Writer) error {
-		return m.WriteMarkdown(w, compare.Page{Title: f.title, Command: "make results"})
-	})
+	return m.WriteText(a.stdout)
 }
 
 func writeFile(path string, write func(io.Writer) error) error {
