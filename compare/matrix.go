@@ -136,6 +136,28 @@ func (m *Matrix) Guarantee(lock string) string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
+// Evidence is what was measured of a lock, in lines: what it kept, and on how many runs that rests. None: it wasn't run.
+func (m *Matrix) Evidence(lock string) []string {
+	var dates []string
+	runs, under := 0, 0
+	for _, s := range m.Scenarios {
+		before := runs
+		for _, c := range m.Cells(lock, s) {
+			if c.Word != NotApplicable {
+				runs, dates = runs+1, add(dates, c.Date)
+			}
+		}
+		if runs > before {
+			under++
+		}
+	}
+	if runs == 0 {
+		return nil
+	}
+	slices.Sort(dates)
+	return []string{m.Guarantee(lock), fmt.Sprintf("That rests on %d runs under %d scenarios, the last of %s.", runs, under, dates[len(dates)-1])}
+}
+
 // Cost is what a lock costs in calm time: the medians over its runs of a scenario.
 func (m *Matrix) Cost(lock, scenario string) (p50, p99 time.Duration, throughput float64, ok bool) {
 	var a, b []time.Duration

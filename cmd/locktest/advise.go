@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locktest/locktest/advise"
+	"github.com/locktest/locktest/docs/results"
 	"github.com/locktest/locktest/scenarios"
 )
 
@@ -21,7 +22,7 @@ func (a *app) adviseCommand() *cobra.Command {
 		Use:   "advise",
 		Short: "Which lock, with which lease, and whether its token has to be checked",
 		Long: `Say what is there and what the lock has to stand, and get the lock, the lease, whether tokens have to be checked, why, what it
-does not give, and the scenario that tests it. With --json, run --lock-from FILE takes the answer.`,
+does not give, what was measured of it, and the scenario that tests it. With --json, run --lock-from FILE takes the answer.`,
 		Example: `  locktest advise --have redis,postgres --instances 4 --section 200ms --pause 2s --writes
   locktest advise --have etcd --instances 3 --exclusive --json > lock.json; locktest run matrix/holder-paused-checked --lock-from lock.json`,
 		Args: cobra.NoArgs,
@@ -60,9 +61,23 @@ does not give, and the scenario that tests it. With --json, run --lock-from FILE
 	return cmd
 }
 
+// advice is a choice, with what the comparison that comes with the program has seen of its lock.
+type advice struct {
+	advise.Choice
+	Measured []string `json:"measured,omitempty"`
+}
+
 func (a *app) tellAdvice(c advise.Choice) error {
+	matrix, err := results.Matrix()
+	if err != nil {
+		return err
+	}
+	measured := matrix.Evidence(c.Lock)
 	if a.json {
-		return a.print(c)
+		return a.print(advice{c, measured})
+	}
+	if measured == nil {
+		measured = []string{"nothing: " + c.Lock + " is not in the comparison that comes with this program"}
 	}
 	ttl := "none"
 	if c.TTL > 0 {
@@ -79,7 +94,7 @@ func (a *app) tellAdvice(c advise.Choice) error {
 	for _, part := range []struct {
 		title string
 		lines []string
-	}{{"Why", c.Why}, {"What it does not give", c.Lacks}, {"Beware", c.Warnings}} {
+	}{{"Why", c.Why}, {"What it does not give", c.Lacks}, {"Beware", c.Warnings}, {"Measured", measured}} {
 		if len(part.lines) == 0 {
 			continue
 		}
@@ -95,7 +110,7 @@ func (a *app) tellAdvice(c advise.Choice) error {
 	if c.Resource == "checks-version" {
 		test += " --set workload.resource=checks-version"
 	}
-	_, err := fmt.Fprintf(a.stdout, "\nTest it\n  %s\n", test)
+	_, err = fmt.Fprintf(a.stdout, "\nTest it\n  %s\n", test)
 	return err
 }
 

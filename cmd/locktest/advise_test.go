@@ -31,3 +31,19 @@ func TestAdviceInWords(t *testing.T) {
 		t.Errorf("exit status %d: %s", r.status, r.stderr)
 	}
 }
+
+// What was measured stands beside the advice; of a lock that wasn't, it is said so. (Redis alone is known to lose what an
+// empty restart loses: a comparison without that has not looked.)
+func TestAdviceHasEvidence(t *testing.T) {
+	r := locktest(t, "advise", "--have", "redis", "--instances", "3")
+	if r.status != 0 || !strings.Contains(r.stdout, "Strategy: single\n") || !strings.Contains(r.stdout, "\nMeasured\n  - It broke its promise under ") || !strings.Contains(r.stdout, "node-restarted-empty") || !strings.Contains(r.stdout, "That rests on ") {
+		t.Errorf("exit status %d:\n%s", r.status, r.stdout)
+	}
+	if r := locktest(t, "advise", "--have", "redis", "--instances", "3", "--json"); r.status != 0 || !strings.Contains(r.stdout, `"measured": [`) {
+		t.Errorf("exit status %d:\n%s", r.status, r.stdout)
+	}
+	r = locktest(t, "advise", "--have", "postgres", "--instances", "3", "--read-heavy")
+	if r.status != 0 || !strings.Contains(r.stdout, "Strategy: advisory-shared\n") || !strings.Contains(r.stdout, "Measured\n  - nothing: ") {
+		t.Errorf("exit status %d:\n%s", r.status, r.stdout)
+	}
+}

@@ -82,9 +82,10 @@ var allowed = map[string][]string{
 	"catalog":     {""},
 	"controls":    {""},
 	"bench":       {""},
-	"cmd/":        {"advise", "baseline", "catalog", "compare", "reports", "reports/", "runner", "scenarios", "checker", "history", "locks", "clients", "cluster"},
+	"cmd/":        {"advise", "baseline", "catalog", "compare", "docs/results", "reports", "reports/", "runner", "scenarios", "checker", "history", "locks", "clients", "cluster"},
 	"advise":      {},
 	"compare":     {"runner", "checker", "history", "scenarios"},
+	"docs/":       {"compare"},
 	"locktesting": {"catalog", "reports", "runner", "scenarios", "checker", "history", "locks"},
 	"internal/":   {},
 
