@@ -11,7 +11,7 @@ import (
 // get acquires by r at once, or fails the test.
 func (b *bench) get(c locks.Client, r locks.Request) locks.Lock {
 	b.t.Helper()
-	l, err := c.Acquire(b.context(), r)
+	l, err := b.ask(b.context(), c, r)
 	if err != nil {
 		b.t.Fatalf("acquire %s %d: %v", r.Mode, r.Permits, err)
 	}

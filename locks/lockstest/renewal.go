@@ -8,7 +8,7 @@ import (
 )
 
 func renewalKeeps(t *testing.T, b *bench) {
-	l, err := b.user("c1").Acquire(b.context(), b.request(0))
+	l, err := b.ask(b.context(), b.user("c1"), b.request(0))
 	if err != nil {
 		t.Fatalf("acquire: %v", err)
 	}
