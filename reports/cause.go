@@ -72,7 +72,7 @@ func (s *scene) lockName() string {
 
 func (s *Story) faultCause(f *fault) string {
 	for _, g := range s.scene.grants {
-		if f.stops(g.client) && g.granted != never && g.leaseEnd != never && f.from < g.leaseEnd && f.to > g.leaseEnd {
+		if f.stops(g.client) && g.granted != never && g.leaseEnd != never && f.from < g.leaseEnd && f.to > g.leaseEnd && (g.stop == never || f.from < g.stop) {
 			if f.to == never {
 				return fmt.Sprintf("The pause of %s did not end before its lease did.", g.client)
 			}

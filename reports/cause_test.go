@@ -52,7 +52,7 @@ func TestFirstOfACascade(t *testing.T) {
 	for _, want := range []string{
 		"c1's release of \"orders\" (token 1, over at 3.008), sent at 1.200", "held back by \"cut c1 off\" (1.100 to 4.330)",
 		"1.200    c1  released orders   no answer: it may arrive later", "partition ends, after 3.230 s",
-		"c4's 17 with token 2 was overwritten at 4.601 by c1's 17 with token 3", "computed from the old 16",
+		"c1's 17 with token 3, written at 4.601, was computed from the old 16, without c4's 17 with token 2: an update is lost",
 		"2 × double grant, first at 4.332", "1 × wrong count: \"stock\" ended at 17.",
 	} {
 		if !strings.Contains(unwrapped(text), unwrapped(want)) {
@@ -230,5 +230,19 @@ func TestNoCauseIsMadeUp(t *testing.T) {
 	}
 	if text := story(t, fenceOrder()); !strings.Contains(text, "nothing that locktest did explains it") {
 		t.Error(text)
+	}
+}
+
+// A pause that began after the release of a hold is not said to have outlasted its lease.
+func TestPauseAfterTheRelease(t *testing.T) {
+	f := &fault{kind: "pause", text: "pause c2", targets: []string{"c2"}, from: ms(1255), to: ms(2600)}
+	for _, c := range []struct {
+		stop int
+		want bool
+	}{{1205, false}, {2601, true}} {
+		s := &Story{scene: &scene{grants: []*grant{{client: "c2", granted: ms(1000), leaseEnd: ms(2037), stop: ms(c.stop)}}}}
+		if got := s.faultCause(f); strings.Contains(got, "outlasted") != c.want {
+			t.Errorf("released at %d: %s", c.stop, got)
+		}
 	}
 }

@@ -112,7 +112,7 @@ func wordClass(word string) (class, mark string) {
 
 func (v *htmlView) properties(s *screen) {
 	for _, r := range s.o.Results {
-		p := htmlProperty{Name: shownName(r.Property), Verdict: s.shownVerdict(r)}
+		p := htmlProperty{Name: shownName(r.Property), Verdict: shownVerdict(s.o.Conclusion, r)}
 		switch {
 		case r.Verdict == checker.Held:
 			p.Class, p.Mark = "good", "✓"

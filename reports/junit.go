@@ -202,7 +202,7 @@ func (s *Series) junitCalm(name string) (*junitReason, string) {
 			if why == "" {
 				why = r.Why
 			}
-			lines = append(lines, word(r.Verdict)+": "+clean(r.Summary))
+			lines = append(lines, shownVerdict(o.Conclusion, r)+": "+clean(r.Summary))
 		}
 		for _, c := range about(o.Conclusion.Expected, name) {
 			lines, applies = append(lines, "violated, as expected: "+clean(c.Text)), true

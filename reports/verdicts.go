@@ -28,7 +28,7 @@ func (s *screen) properties() {
 		if r.Why != "" && !strings.Contains(text, r.Why) && !s.told(r.Why) {
 			text = strings.TrimPrefix(text+"; "+clean(r.Why), "; ")
 		}
-		shown := s.shownVerdict(r)
+		shown := shownVerdict(s.o.Conclusion, r)
 		indent := strings.Repeat(" ", 2+name+verdict)
 		for i, l := range wrap(text, s.style.width()-len(indent)) {
 			if i > 0 {
@@ -75,12 +75,11 @@ func shownName(property string) string {
 }
 
 // shownVerdict is the verdict's word; of a violation that decides nothing, that it was expected or is accepted.
-func (s *screen) shownVerdict(r checker.Result) string {
+func shownVerdict(c runner.Conclusion, r checker.Result) string {
 	about := func(c runner.Condition) bool {
 		id, _, _ := strings.Cut(c.Property, "/")
 		return id == r.Property
 	}
-	c := s.o.Conclusion
 	switch {
 	case r.Verdict != checker.Violated || slices.ContainsFunc(c.Conditions, about):
 		return word(r.Verdict)

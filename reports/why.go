@@ -74,7 +74,7 @@ func (s *Story) message(n int) string {
 	return f.Message
 }
 
-// lostUpdate says which number overwrote which; empty where the writes carry none.
+// lostUpdate says which number was computed without which (others may have been written between them); empty where the writes carry none.
 func (s *Story) lostUpdate(f checker.Finding) string {
 	var writes []history.Op
 	values := map[int64]string{}
@@ -91,11 +91,13 @@ func (s *Story) lostUpdate(f checker.Finding) string {
 		return ""
 	}
 	first, second := writes[0], writes[1]
-	text := fmt.Sprintf("%s's %s%s was overwritten at %s by %s's %s%s", first.Client, payload(&first), withToken(&first), at(second.Time), second.Client, payload(&second), withToken(&second))
+	text := fmt.Sprintf("%s's %s%s, written at %s, ", second.Client, payload(&second), withToken(&second), at(second.Time))
 	if base, ok := values[second.Base]; ok && !strings.HasPrefix(base, "version") {
-		text += ", which was computed from the old " + base
+		text += "was computed from the old " + base
+	} else {
+		text += "was computed from something older"
 	}
-	return text + ": an update is lost."
+	return text + fmt.Sprintf(", without %s's %s%s: an update is lost.", first.Client, payload(&first), withToken(&first))
 }
 
 // belief says how long a client counted as holder, where another one's grant makes that matter.
