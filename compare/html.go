@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -133,13 +135,22 @@ func (m *Matrix) htmlCell(lock, scenario, dir string) htmlCell {
 	for _, c := range cells {
 		r := htmlRun{Run: c.Run, Seed: c.Seed, Word: c.Word, Why: c.Why}
 		if c.Dir != "" {
-			if rel, err := filepath.Rel(dir, filepath.Join(c.Dir, "report.html")); err == nil {
-				r.Report = filepath.ToSlash(rel)
-			}
+			r.Report = reportOf(c.Dir, dir)
 		}
 		out.Runs = append(out.Runs, r)
 	}
 	return out
+}
+
+// reportOf is the way from dir to the page of the run in folder run; empty where there is none, such as on another machine.
+func reportOf(run, dir string) string {
+	page, err1 := filepath.Abs(filepath.Join(run, "report.html"))
+	from, err2 := filepath.Abs(dir)
+	rel, err3 := filepath.Rel(from, page)
+	if _, err := os.Stat(page); errors.Join(err, err1, err2, err3) != nil {
+		return ""
+	}
+	return filepath.ToSlash(rel)
 }
 
 // htmlPlot is a plot of points with names. Its x axis is logarithmic, in time.

@@ -2,15 +2,17 @@ package compare
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 )
 
-func page(t *testing.T, cells []Cell) string {
+func page(t *testing.T, cells []Cell, dir string) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := New(cells).WriteHTML(&b, Page{Title: "Results", Command: "make results"}, "."); err != nil {
+	if err := New(cells).WriteHTML(&b, Page{Title: "Results", Command: "make results"}, dir); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -18,9 +20,22 @@ func page(t *testing.T, cells []Cell) string {
 
 func TestHTML(t *testing.T) {
 	cells := sample()
-	cells[1].Dir, cells[2].Dir = "runs/one", "runs/two"
+	t.Chdir(t.TempDir()) // runs' folders may be told from the working folder, the page's from the root, or the other way round
+	for _, run := range []string{"one", "two"} {
+		if err := os.MkdirAll(filepath.Join("runs", run), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join("runs", run, "report.html"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells[1].Dir, cells[2].Dir, cells[4].Dir = "runs/one", filepath.Join(here, "runs/two"), "runs/gone"
 	cells[3].Why = `<script>alert("c1")</script>`
-	got := page(t, cells)
+	got := page(t, cells, here)
 	for _, want := range []string{
 		`<td class="violated"><details><summary>violated 1/2 (double-grant)</summary>`,
 		`<a href="runs/one/report.html">report</a></li><li>run 2, seed 7: <span class="word-held">held</span> <a href="runs/two/report.html">`, // the worst first
@@ -39,7 +54,7 @@ func TestHTML(t *testing.T) {
 			t.Errorf("it lacks %s", want)
 		}
 	}
-	for _, no := range []string{"<script", "http://", "https://", "url(", "@import", "ZgotmplZ"} {
+	for _, no := range []string{"<script", "http://", "https://", "url(", "runs/gone", "@import", "ZgotmplZ"} {
 		if strings.Contains(got, no) {
 			t.Errorf("it has %s", no)
 		}
@@ -49,7 +64,7 @@ func TestHTML(t *testing.T) {
 // A page of no cell at all, and one where nothing was granted, is a page.
 func TestHTMLOfNothing(t *testing.T) {
 	for name, cells := range map[string][]Cell{"empty": nil, "n/a": {NA("a/mutex", "pause", "it has no servers")}} {
-		if got := page(t, cells); !strings.Contains(got, "</html>") || strings.Contains(got, "<svg") || strings.Contains(got, "NaN") {
+		if got := page(t, cells, "."); !strings.Contains(got, "</html>") || strings.Contains(got, "<svg") || strings.Contains(got, "NaN") {
 			t.Errorf("%s: %s", name, got)
 		}
 	}

@@ -24,7 +24,7 @@ func (a *app) adviseCommand() *cobra.Command {
 		Long: `Say what is there and what the lock has to stand, and get the lock, the lease, whether tokens have to be checked, why, what it
 does not give, what was measured of it, and the scenario that tests it. With --json, run --lock-from FILE takes the answer.`,
 		Example: `  locktest advise --have redis,postgres --instances 4 --section 200ms --pause 2s --writes
-  locktest advise --have etcd --instances 3 --exclusive --json > lock.json; locktest run matrix/holder-paused-checked --lock-from lock.json`,
+  locktest advise --have etcd --instances 3 --exclusive --json > lock.json; locktest run matrix/contention --lock-from lock.json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
@@ -104,11 +104,11 @@ func (a *app) tellAdvice(c advise.Choice) error {
 		}
 	}
 	test := fmt.Sprintf("locktest run %s --lock %s", c.Scenario, c.Lock)
-	if c.TTL > 0 {
-		test += fmt.Sprintf(" --set lock.ttl=%v", c.TTL)
-	}
 	if c.Resource == "checks-version" {
 		test += " --set workload.resource=checks-version"
+	}
+	if c.TTL > 0 && strings.Contains(c.Scenario, "holder-paused") {
+		test += "\n  (with its lease of 1 s, which its pauses outlast: a longer one breaks in the same way, and takes longer to)"
 	}
 	_, err = fmt.Fprintf(a.stdout, "\nTest it\n  %s\n", test)
 	return err

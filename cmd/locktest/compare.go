@@ -64,7 +64,7 @@ was run, whatever became of it; else that of the failure.`,
 	flags.StringVar(&f.html, "html", "", "write it as an HTML page with plots to this file; a cell opens to its runs and their reports")
 	flags.StringVar(&f.title, "title", "Results", "of these pages")
 	flags.StringVar(&f.command, "command", "", "how these pages are made again, said in them")
-	flags.StringVar(&f.dir, "run-dir", "runs", "folder of the runs' folders")
+	flags.StringVar(&f.dir, "run-dir", filepath.Join("runs", "compare"), "folder of the runs' folders, apart from those of run: latest is not one of them")
 	return cmd
 }
 
