@@ -51,6 +51,7 @@ need:
 
 test: need lint ## lint, then all packages with the race detector (the controls have targets of their own)
 	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /controls$$)
+	$(MAKE) --no-print-directory foreign
 
 lint: ## gofmt, go vet, the house rules
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "gofmt would change: $$bad"; exit 1; }

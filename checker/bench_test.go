@@ -158,6 +158,9 @@ func (r *benchRow) measure(t *testing.T) {
 	want := r.planted == 0
 	var legal bool
 	runs := 5
+	if r.ops <= 10_000 {
+		runs = 25 // what takes a millisecond is measured often
+	}
 	sweep := median(runs, func() {
 		v, err := newView(h)
 		if err != nil {
@@ -272,19 +275,29 @@ func TestBenchChild(t *testing.T) {
 		}
 	}()
 	d := dice{model: b.model, permits: b.permits, limit: 1}
-	start, end, verdict := cpuTime(), time.Now().Add(60*time.Second), porcupine.Ok
-	for _, list := range byLock {
-		got := porcupine.CheckOperationsTimeout(d.porcupine(), list, time.Until(end))
-		if got != porcupine.Ok {
-			verdict = got
-			break
+	end, verdict := time.Now().Add(60*time.Second), porcupine.Ok
+	var times []time.Duration
+	var sum time.Duration
+	for verdict != porcupine.Unknown && len(times) < 25 && sum < time.Second { // what takes long is measured once
+		runtime.GC()
+		start := cpuTime()
+		verdict = porcupine.Ok
+		for _, list := range byLock {
+			if got := porcupine.CheckOperationsTimeout(d.porcupine(), list, time.Until(end)); got != porcupine.Ok {
+				verdict = got
+				break
+			}
 		}
+		times = append(times, cpuTime()-start)
+		sum += times[len(times)-1]
 	}
+	slices.Sort(times)
+	middle := float64(times[len(times)/2]) / 1e6
 	if verdict == porcupine.Unknown {
-		fmt.Printf("porcupine over-60-s %f %d\n", float64(cpuTime()-start)/1e6, rss())
+		fmt.Printf("porcupine over-60-s %f %d\n", middle, rss())
 		return
 	}
-	fmt.Printf("porcupine %s %f %d\n", verdict, float64(cpuTime()-start)/1e6, rss())
+	fmt.Printf("porcupine %s %f %d\n", verdict, middle, rss())
 }
 
 // rss is the largest resident size so far, in MB.

@@ -2,7 +2,10 @@
 FUZZ ?= 1000000
 SEED ?= 1
 
-.PHONY: fuzz-checker fuzz-checker-quick bench-checker mutate
+.PHONY: foreign fuzz-checker fuzz-checker-quick bench-checker mutate
+
+foreign: ## histories of other projects, which are not in this repository: LOCKTEST_CASES=FOLDER names where they are
+	@$(GO) test -count=1 -v -run TestForeign ./checker | grep -E '^(third-party|---|    [a-z_]+_test.go|ok|FAIL)'
 
 fuzz-checker: ## FUZZ random histories for each model (default 1 000 000) against Porcupine, from SEED
 	LOCKTEST_FUZZ=$(FUZZ) LOCKTEST_SEED=$(SEED) $(GO) test -count=1 -timeout 0 -v -run AgainstPorcupine ./checker

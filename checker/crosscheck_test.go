@@ -13,12 +13,14 @@ import (
 	"github.com/locktest/locktest/history"
 )
 
-// TestMain lets the test binary be the child of a cross-check.
+// TestMain lets the test binary be the child of a cross-check, and says how many histories of other projects were judged.
 func TestMain(m *testing.M) {
 	if os.Getenv("LOCKTEST_CROSSCHECK_CHILD") != "" {
 		os.Exit(CrossCheckMain(os.Stdin, os.Stdout))
 	}
-	os.Exit(m.Run())
+	status := m.Run()
+	sayForeign()
+	os.Exit(status)
 }
 
 // TestGoldenCrossCheck asks Porcupine about every hand-made history.

@@ -26,7 +26,7 @@ func (d *deed) unsure() bool { return d.ans == unknown }
 // deedsOf are l's operations, by call, without what certainly had no effect.
 func (v *view) deedsOf(l *lockView) []deed {
 	var out []deed
-	v.eachOwner(l, func(ids []int32) { out = append(out, v.deedsOfOwner(ids)...) })
+	v.eachOwner(l, func(ids []int32) { out = v.addDeeds(out, ids) })
 	sortDeeds(out)
 	return out
 }
@@ -40,10 +40,10 @@ func sortDeeds(ds []deed) {
 	})
 }
 
-// deedsOfOwner gives a release the weight and the mode of the acquire before it, or of the owner's first. A loss is a
+// addDeeds adds an owner's operations. It gives a release the weight and the mode of the acquire before it, or of the owner's first. A loss is a
 // release whose outcome nobody knows.
-func (v *view) deedsOfOwner(ids []int32) []deed {
-	out := make([]deed, 0, len(ids))
+func (v *view) addDeeds(out []deed, ids []int32) []deed {
+	out = slices.Grow(out, len(ids))
 	weight, shared := int32(1), false
 	if k := slices.IndexFunc(ids, func(i int32) bool { return v.ops[i].act == acquire }); k >= 0 {
 		weight, shared = v.permits(&v.ops[ids[k]]), v.ops[ids[k]].shared

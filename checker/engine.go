@@ -60,7 +60,7 @@ func (v *view) mixedDeeds(n *normaliser) []deed {
 	var out []deed
 	for _, ids := range n.raw {
 		open[v.grants[v.ops[ids[0]].grant].owner] = true
-		out = append(out, v.deedsOfOwner(ids)...)
+		out = v.addDeeds(out, ids)
 	}
 	for i := range n.holds {
 		h := &n.holds[i]

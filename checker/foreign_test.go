@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,15 +19,39 @@ import (
 // cases is where histories of other projects are: not in this repository, as they are not ours.
 func cases(t *testing.T) string {
 	t.Helper()
-	dir := os.Getenv("LOCKTEST_CASES")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "cases")
-	}
-	dir = filepath.Join(dir, "histories")
+	foreignAsked.Store(true)
+	dir := casesDir()
 	if _, err := os.Stat(dir); err != nil {
 		t.Skipf("no recorded histories of other projects: %v; name their folder in LOCKTEST_CASES", err)
 	}
 	return dir
+}
+
+func casesDir() string {
+	dir := os.Getenv("LOCKTEST_CASES")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared", "cases")
+	}
+	return filepath.Join(dir, "histories")
+}
+
+// Foreign histories that were judged: how many recorded ones, and how many written as cases of a test.
+var (
+	foreignAsked                    atomic.Bool
+	foreignSeen                     sync.Map
+	foreignRecorded, foreignWritten atomic.Int32
+)
+
+// sayForeign prints what was judged, or why nothing was.
+func sayForeign() {
+	if !foreignAsked.Load() {
+		return
+	}
+	said := fmt.Sprintf("%d recorded, %d written as unit cases", foreignRecorded.Load(), foreignWritten.Load())
+	if _, err := os.Stat(casesDir()); err != nil {
+		said = fmt.Sprintf("none: %v; LOCKTEST_CASES names the folder that has them", err)
+	}
+	fmt.Printf("third-party histories judged: %s\n", said)
 }
 
 func imported(t *testing.T, file string, c history.Contract, want history.Format) *history.History {
@@ -40,6 +67,9 @@ func imported(t *testing.T, file string, c history.Contract, want history.Format
 	}
 	if format != want {
 		t.Errorf("%s was taken for %s, want %s", file, format, want)
+	}
+	if _, twice := foreignSeen.LoadOrStore(file, true); !twice {
+		foreignRecorded.Add(1)
 	}
 	return h
 }
@@ -145,6 +175,7 @@ func TestForeignUnitCases(t *testing.T) {
 				t.Fatal(err)
 			}
 			rs := Run(context.Background(), h, []Checker{For(MutualExclusion), For(Ownership)}, Options{})
+			foreignWritten.Add(1)
 			violated := safety(rs) == Violated
 			if violated == c.Valid {
 				t.Fatalf("violated=%v, want valid=%v\n%s\n%s", violated, c.Valid, told(rs), c.Events)

@@ -71,19 +71,30 @@ type instant struct {
 	answer bool
 }
 
+// instants are the calls, which come in order, and the returns, merged.
 func (f *frontier[S]) instants() []instant {
-	out := make([]instant, 0, 2*len(f.deeds))
+	answers := make([]instant, 0, len(f.deeds))
 	for i := range f.deeds {
-		d := &f.deeds[i]
-		out = append(out, instant{d.call, int32(i), false})
-		if !d.unsure() {
-			out = append(out, instant{d.ret, int32(i), true})
+		if d := &f.deeds[i]; !d.unsure() {
+			answers = append(answers, instant{d.ret, int32(i), true})
 		}
 	}
-	slices.SortFunc(out, func(a, b instant) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(bit(a.answer), bit(b.answer)), cmp.Compare(a.deed, b.deed))
+	slices.SortFunc(answers, func(a, b instant) int {
+		if a.at != b.at {
+			return cmp.Compare(a.at, b.at)
+		}
+		return int(a.deed - b.deed)
 	})
-	return out
+	out := make([]instant, 0, len(f.deeds)+len(answers))
+	for i := range f.deeds {
+		call := f.deeds[i].call
+		for len(answers) > 0 && answers[0].at < call {
+			out = append(out, answers[0])
+			answers = answers[1:]
+		}
+		out = append(out, instant{call, int32(i), false})
+	}
+	return append(out, answers...)
 }
 
 func (f *frontier[S]) run(ctx context.Context) engineVerdict {
