@@ -19,29 +19,18 @@ import (
 
 	"github.com/locktest/locktest/catalog"
 	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/cluster/clustertest"
 	"github.com/locktest/locktest/cluster/process"
-	"github.com/locktest/locktest/cluster/proxy"
 	"github.com/locktest/locktest/locks"
 )
 
 // up starts servers, and returns where they listen: what is measured goes past all links but those between the servers.
 func up(b *testing.B, s cluster.Service, nodes int) (addrs []string) {
-	o := process.Options{Service: s, Nodes: nodes, Spawner: spawner(b)}
+	o := process.Options{Service: s, Nodes: nodes}
 	if s.Child != "" {
 		o.Self = catalog.Self()
 	}
-	c, err := process.New(o)
-	if err != nil {
-		b.Fatalf("%v; make deps installs it", err)
-	}
-	b.Cleanup(func() { c.Close() })
-	n, err := cluster.Up(b.Context(), c, func(nodes []cluster.Node, p *cluster.Peering) (cluster.Network, error) {
-		return proxy.New(proxy.Options{Clients: []string{"c1"}, Nodes: nodes, Peering: p, Rand: rand.New(rand.NewPCG(1, 1))})
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { n.Close() })
+	c, _ := clustertest.Up(b, o, "c1")
 	for _, node := range c.Nodes() {
 		addrs = append(addrs, node.Addr())
 	}

@@ -14,10 +14,8 @@ import (
 
 	"github.com/locktest/locktest/catalog"
 	"github.com/locktest/locktest/clients"
-	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/cluster/clustertest"
 	"github.com/locktest/locktest/cluster/process"
-	"github.com/locktest/locktest/cluster/proxy"
-	"github.com/locktest/locktest/internal/proc"
 	"github.com/locktest/locktest/locks"
 )
 
@@ -87,27 +85,11 @@ func shareAClient(t *testing.T, l catalog.Lock) {
 // serversFor starts what l runs on, and returns where it listens.
 func serversFor(t *testing.T, l catalog.Lock) (addrs []string) {
 	t.Helper()
-	s, err := proc.NewSpawner(proc.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	o := process.Options{Service: l.Service(), Nodes: l.Nodes, Spawner: s, LogDir: t.TempDir()}
+	o := process.Options{Service: l.Service(), Nodes: l.Nodes}
 	if o.Service.Child != "" {
 		o.Self = catalog.Self()
 	}
-	c, err := process.New(o)
-	if err != nil {
-		t.Fatalf("%v; make deps installs it", err)
-	}
-	t.Cleanup(func() { c.Close() })
-	n, err := cluster.Up(t.Context(), c, func(nodes []cluster.Node, p *cluster.Peering) (cluster.Network, error) {
-		return proxy.New(proxy.Options{Clients: []string{"c1"}, Nodes: nodes, Peering: p, Rand: rand.New(rand.NewPCG(1, 1))})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { n.Close() })
+	c, _ := clustertest.Up(t, o, "c1")
 	for _, node := range c.Nodes() {
 		addrs = append(addrs, node.Addr())
 	}

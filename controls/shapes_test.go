@@ -19,7 +19,6 @@ import (
 	"github.com/locktest/locktest/cluster/clustertest"
 	"github.com/locktest/locktest/cluster/etcdd"
 	"github.com/locktest/locktest/cluster/process"
-	"github.com/locktest/locktest/cluster/proxy"
 	"github.com/locktest/locktest/internal/proc"
 	"github.com/locktest/locktest/locks/etcd"
 	"github.com/locktest/locktest/locks/postgres"
@@ -120,23 +119,12 @@ type machine struct {
 
 func start(t *testing.T, s shape) *machine {
 	t.Helper()
-	sp, err := proc.NewSpawner(proc.Options{})
-	must(t, err)
-	t.Cleanup(func() { must(t, sp.Close()) })
-	o := process.Options{Service: s.service, Nodes: s.nodes, Server: s.options, Spawner: sp, LogDir: t.TempDir()}
+	o := process.Options{Service: s.service, Nodes: s.nodes, Server: s.options}
 	if s.service.Child != "" {
 		o.Self = catalog.Self()
 	}
-	c, err := process.New(o)
-	if err != nil {
-		t.Fatalf("%v; make deps installs it", err)
-	}
 	began := time.Now()
-	n, err := cluster.Up(t.Context(), c, func(nodes []cluster.Node, p *cluster.Peering) (cluster.Network, error) {
-		return proxy.New(proxy.Options{Clients: []string{"c1"}, Nodes: nodes, Peering: p, Rand: rand.New(rand.NewPCG(1, 1))})
-	})
-	must(t, err)
-	t.Cleanup(func() { must(t, c.Close()); must(t, n.Close()) })
+	c, n := clustertest.Up(t, o, "c1")
 	return &machine{shape: s, t: t, cluster: c, net: n, ready: time.Since(began),
 		env: nemesis.Env{Nodes: c.Nodes(), Net: n, Clients: nobody{}, Rand: rand.New(rand.NewPCG(1, 2))}}
 }

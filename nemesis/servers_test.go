@@ -9,10 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/cluster/clustertest"
 	"github.com/locktest/locktest/cluster/etcdd"
 	"github.com/locktest/locktest/cluster/process"
 	"github.com/locktest/locktest/cluster/proxy"
-	"github.com/locktest/locktest/internal/proc"
 	"github.com/locktest/locktest/locks/etcd"
 	"github.com/locktest/locktest/nemesis"
 )
@@ -36,24 +36,8 @@ func newServersWith(t *testing.T, o process.Options) *bench {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 4*limit)
 	t.Cleanup(cancel)
-	spawner, err := proc.NewSpawner(proc.Options{})
-	check(t, err)
-	t.Cleanup(func() { check(t, spawner.Close()) })
-	o.LogDir, o.Spawner = t.TempDir(), spawner
-	if o.Service.Child != "" {
-		o.Self, err = os.Executable()
-		check(t, err)
-	}
-	c, err := process.New(o)
-	if err != nil {
-		t.Fatalf("%v; make deps installs it", err)
-	}
-	n, err := cluster.Up(ctx, c, func(nodes []cluster.Node, p *cluster.Peering) (cluster.Network, error) {
-		return proxy.New(proxy.Options{Clients: []string{"c1", "c2"}, Nodes: nodes, Peering: p, Messages: true, Rand: rand.New(rand.NewPCG(1, 1))})
-	})
-	check(t, err)
-	t.Cleanup(func() { check(t, c.Close()); check(t, n.Close()) })
-	return &bench{t: t, ctx: ctx, net: n.(*proxy.Network), env: nemesis.Env{Nodes: c.Nodes(), Net: n, Clients: users{}, Rand: rand.New(rand.NewPCG(2, 2))}}
+	c, n := clustertest.UpLinked(t, o, proxy.Options{Clients: []string{"c1", "c2"}, Messages: true})
+	return &bench{t: t, ctx: ctx, net: n, env: nemesis.Env{Nodes: c.Nodes(), Net: n, Clients: users{}, Rand: rand.New(rand.NewPCG(2, 2))}}
 }
 
 // leaders waits until those, and nobody else, lead.

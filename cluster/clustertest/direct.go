@@ -10,37 +10,39 @@ import (
 	"strings"
 )
 
-// Direct returns the established TCP connections to any of addrs whose dialing end isn't this process's: where all links
-// of a network are in this process, these bypass them. It reads /proc, and so is for Linux.
-func Direct(addrs ...string) ([]string, error) {
+// Connections counts the established TCP connections to any of addrs, and returns those whose dialing end isn't this
+// process's: where all links of a network are in this process, these bypass them. It reads /proc, and so is for Linux.
+func Connections(addrs ...string) (all int, direct []string, err error) {
 	servers := map[netip.AddrPort]bool{}
 	for _, a := range addrs {
 		ap, err := netip.ParseAddrPort(a)
 		if err != nil {
-			return nil, err
+			return 0, nil, err
 		}
 		servers[ap] = true
 	}
 	b, err := os.ReadFile("/proc/net/tcp")
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	ours, err := ownSockets() // after the table: one that was closed meanwhile is in neither, or is asked for again
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	var out []string
 	for _, line := range strings.Split(string(b), "\n")[1:] {
 		f := strings.Fields(line)
 		if len(f) < 10 || f[3] != established || f[9] == "0" {
 			continue
 		}
 		local, remote := tableAddr(f[1]), tableAddr(f[2])
-		if servers[remote] && !ours["socket:["+f[9]+"]"] {
-			out = append(out, fmt.Sprintf("%s to %s", local, remote))
+		if !servers[remote] {
+			continue
+		}
+		if all++; !ours["socket:["+f[9]+"]"] {
+			direct = append(direct, fmt.Sprintf("%s to %s", local, remote))
 		}
 	}
-	return out, nil
+	return all, direct, nil
 }
 
 // established is the state's number in /proc/net/tcp (proc_net_tcp in the kernel's documentation).

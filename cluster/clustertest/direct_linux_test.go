@@ -10,7 +10,7 @@ import (
 	"github.com/locktest/locktest/cluster/clustertest"
 )
 
-func TestDirectSeesOthersAndNotUs(t *testing.T) {
+func TestConnectionsOfOthersAndOurs(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -22,8 +22,8 @@ func TestDirectSeesOthersAndNotUs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if found, err := clustertest.Direct(addr); err != nil || len(found) != 0 {
-		t.Errorf("our own connection: %v, %v", found, err)
+	if all, found, err := clustertest.Connections(addr); err != nil || all != 1 || len(found) != 0 {
+		t.Errorf("our own connection: %d, direct %v, %v", all, found, err)
 	}
 
 	host, port, _ := net.SplitHostPort(addr)
@@ -33,7 +33,7 @@ func TestDirectSeesOthersAndNotUs(t *testing.T) {
 	}
 	defer func() { other.Process.Kill(); other.Wait() }()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		found, err := clustertest.Direct(addr)
+		_, found, err := clustertest.Connections(addr)
 		if err != nil {
 			t.Fatal(err)
 		}

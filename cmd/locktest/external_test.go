@@ -29,6 +29,7 @@ import (
 
 	"github.com/locktest/locktest/catalog"
 	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/cluster/clustertest"
 	servers "github.com/locktest/locktest/cluster/process"
 	"github.com/locktest/locktest/internal/ports"
 	"github.com/locktest/locktest/internal/proc"
@@ -335,31 +336,15 @@ func TestExternalErrorsAreDiscreet(t *testing.T) {
 // parrot answers each request with an error that has the request's words in it.
 func parrot(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
+	return clustertest.Serve(t, func(conn net.Conn) {
+		for b := make([]byte, 4096); ; {
+			n, err := conn.Read(b)
 			if err != nil {
 				return
 			}
-			go func() {
-				defer conn.Close()
-				b := make([]byte, 4096)
-				for {
-					n, err := conn.Read(b)
-					if err != nil {
-						return
-					}
-					fmt.Fprintf(conn, "-ERR you said %s\r\n", strings.NewReplacer("\r", " ", "\n", " ").Replace(string(b[:n])))
-				}
-			}()
+			fmt.Fprintf(conn, "-ERR you said %s\r\n", strings.NewReplacer("\r", " ", "\n", " ").Replace(string(b[:n])))
 		}
-	}()
-	return l.Addr().String()
+	})
 }
 
 func TestExternalRefusals(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/locktest/locktest/cluster/clustertest"
 )
 
 const patience = 30 * time.Second
@@ -109,30 +112,7 @@ func TestPrivilegedClean(t *testing.T) {
 // echoes returns the address of a server that sends back what it gets.
 func echoes(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				for b := make([]byte, 100); ; {
-					n, err := c.Read(b)
-					if err != nil {
-						return
-					}
-					c.Write(b[:n])
-				}
-			}()
-		}
-	}()
-	return l.Addr().String()
+	return clustertest.Serve(t, func(c net.Conn) { io.Copy(c, c) })
 }
 
 func dial(t *testing.T, addr string) net.Conn {

@@ -18,7 +18,7 @@ func TestServerConformance(t *testing.T) {
 		New: func(t *testing.T) cluster.Cluster {
 			s := postgres.Service()
 			s.Peering = nil
-			c, err := process.New(process.Options{Service: s, Nodes: 2, Spawner: spawner(t), LogDir: t.TempDir()})
+			c, err := process.New(process.Options{Service: s, Nodes: 2, Spawner: clustertest.Spawner(t), LogDir: t.TempDir()})
 			if err != nil {
 				t.Fatalf("%v; make deps installs it", err)
 			}

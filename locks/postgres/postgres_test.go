@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/locktest/locktest/cluster/clustertest"
 	"github.com/locktest/locktest/cluster/process"
-	"github.com/locktest/locktest/internal/proc"
 	"github.com/locktest/locktest/locks"
 	"github.com/locktest/locktest/locks/lockstest"
 	"github.com/locktest/locktest/locks/postgres"
@@ -19,23 +19,9 @@ import (
 
 const limit = 60 * time.Second
 
-func spawner(t *testing.T) *proc.Spawner {
-	t.Helper()
-	s, err := proc.NewSpawner(proc.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Errorf("close the spawner: %v", err)
-		}
-	})
-	return s
-}
-
 func start(t *testing.T, o process.Options) *process.Cluster {
 	t.Helper()
-	o.Service, o.Spawner = postgres.Service(), spawner(t)
+	o.Service, o.Spawner = postgres.Service(), clustertest.Spawner(t)
 	c, err := process.New(o)
 	if err != nil {
 		t.Fatalf("%v; make deps installs it", err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/cluster/clustertest"
 	"github.com/locktest/locktest/cluster/process"
 )
 
@@ -15,7 +16,7 @@ func TestReplicaFollowsThroughItsLink(t *testing.T) {
 	c, net := up(t, process.Options{Nodes: 2})
 	n1, n2 := c.Nodes()[0], c.Nodes()[1]
 	ctx := t.Context()
-	leaders(t, c, "n1")
+	clustertest.Leaders(t, c, "n1")
 	if err := put(ctx, n1.Addr(), "a", "1"); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func TestPromotedReplicaGrantsWhatThePrimaryHas(t *testing.T) {
 	if err := n2.(cluster.Promoter).Promote(t.Context()); err != nil {
 		t.Errorf("again: %v", err)
 	}
-	leaders(t, c, "n1", "n2")
+	clustertest.Leaders(t, c, "n1", "n2")
 	again := acquire(t, client(t, "c2", net.Addr("c2", "n1"), net.Addr("c2", "n2")))
 	for _, l := range []interface{ Release(context.Context) error }{held, again} {
 		if err := l.Release(t.Context()); err != nil {
@@ -80,7 +81,7 @@ func TestPrimaryThatComesBackEmptyClonesTheNewOne(t *testing.T) {
 	if err := n1.(cluster.Killer).Restart(ctx, cluster.Empty); err != nil {
 		t.Fatal(err)
 	}
-	leaders(t, c, "n2")
+	clustertest.Leaders(t, c, "n2")
 	kept(t, n1, "a", "2")
 }
 
@@ -88,7 +89,7 @@ func TestPooler(t *testing.T) {
 	for mode, want := range map[string]string{"session": "held", "transaction": "granted twice"} {
 		t.Run(mode, func(t *testing.T) {
 			c, net := up(t, process.Options{Nodes: 2, Server: map[string]string{"pooler": mode}})
-			leaders(t, c, "n2")
+			clustertest.Leaders(t, c, "n2")
 			a, b := client(t, "c1", net.Addr("c1", "n1")), client(t, "c2", net.Addr("c2", "n1"))
 			acquire(t, a)
 			got := "granted twice"

@@ -17,19 +17,13 @@ func TestNothingBypassesTheLinks(t *testing.T) {
 	for _, n := range c.Nodes() {
 		addrs = append(addrs, n.Addr())
 	}
-	none := func(when string) {
-		t.Helper()
-		if found, err := clustertest.Direct(addrs...); err != nil || len(found) > 0 {
-			t.Errorf("%s: %v, %v", when, found, err)
-		}
-	}
 	if _, err := open(t, redis.NewSentinel(redis.Options{}), "c1", c, net).Acquire(t.Context(), request(ttl)); err != nil {
 		t.Fatal(err)
 	}
-	none("after the start")
+	clustertest.NoneDirect(t, "after the start", addrs...)
 	if err := c.Nodes()[1].(cluster.Promoter).Promote(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	leaders(t, c, "n2")
-	none("after a failover")
+	clustertest.Leaders(t, c, "n2")
+	clustertest.NoneDirect(t, "after a failover", addrs...)
 }

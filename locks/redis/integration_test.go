@@ -14,7 +14,7 @@ import (
 
 func TestSentinelsReplaceADeadPrimary(t *testing.T) {
 	c, net := up(t, redis.SentinelService(), 5)
-	leaders(t, c, "n1")
+	clustertest.Leaders(t, c, "n1")
 	client := open(t, redis.NewSentinel(redis.Options{}), "c1", c, net)
 	l, err := client.Acquire(t.Context(), request(time.Second))
 	if err != nil {
@@ -26,8 +26,8 @@ func TestSentinelsReplaceADeadPrimary(t *testing.T) {
 	if err := c.Nodes()[0].(cluster.Killer).Kill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	leaders(t, c, "n2")
-	eventually(t, "a grant by the new primary", func(ctx context.Context) bool {
+	clustertest.Leaders(t, c, "n2")
+	clustertest.Eventually(t, "a grant by the new primary", func(ctx context.Context) bool {
 		_, err := client.Acquire(ctx, request(time.Second))
 		return err == nil
 	})
@@ -38,7 +38,7 @@ func TestSentinelsFailOverToAReplicaOfChoice(t *testing.T) {
 	if err := c.Nodes()[2].(cluster.Promoter).Promote(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	leaders(t, c, "n3")
+	clustertest.Leaders(t, c, "n3")
 	if err := c.Nodes()[5].(cluster.Promoter).Promote(t.Context()); err == nil {
 		t.Error("a Sentinel was promoted")
 	}

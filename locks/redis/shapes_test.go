@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/cluster/clustertest"
 	"github.com/locktest/locktest/locks"
 	"github.com/locktest/locktest/locks/redis"
 )
@@ -38,7 +39,7 @@ func TestGrantWithoutReplicasIsUndone(t *testing.T) {
 	if err := net.Set(t.Context(), cluster.Condition{}, cluster.Both("n1", "n2")...); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a grant after healing", func(ctx context.Context) bool {
+	clustertest.Eventually(t, "a grant after healing", func(ctx context.Context) bool {
 		_, err := client.Acquire(ctx, request(time.Hour))
 		return err == nil
 	})
@@ -63,15 +64,15 @@ func TestPromotedReplicaGrantsWhatItNeverHeardOf(t *testing.T) {
 	if err := c.Nodes()[1].(cluster.Promoter).Promote(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	leaders(t, c, "n2")
+	clustertest.Leaders(t, c, "n2")
 	if _, err := open(t, p, "c2", c, net).Acquire(t.Context(), request(time.Hour)); err != nil {
 		t.Errorf("the promoted replica: %v", err)
 	}
 	if err := c.Nodes()[0].(cluster.Killer).Restart(t.Context(), cluster.WithData); err != nil {
 		t.Fatal(err)
 	}
-	leaders(t, c, "n1", "n2") // nobody told the old one
-	eventually(t, "n3 follows n2", func(ctx context.Context) bool {
+	clustertest.Leaders(t, c, "n1", "n2") // nobody told the old one
+	clustertest.Eventually(t, "n3 follows n2", func(ctx context.Context) bool {
 		info, err := serverClient(t, c.Nodes()[2].Addr()).Info(ctx, "replication").Result()
 		return err == nil && strings.Contains(info, "master_host:n2.locktest") && strings.Contains(info, "master_link_status:up")
 	})
