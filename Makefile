@@ -4,6 +4,9 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 
 GO ?= go
+# What this tree is called, which the program says of itself.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+STAMP = -X github.com/locktest/locktest/catalog.version=$(VERSION)
 FUZZTIME ?= 30s
 
 # What tests need, as WHERE=PACKAGE: a program on PATH, or a file; with commas between, any of them.
@@ -44,7 +47,7 @@ deps: ## install what the tests need (as root; otherwise it prints the line to t
 	apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$line
 
 build: ## build bin/locktest
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/locktest ./cmd/locktest
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(STAMP)" -o bin/locktest ./cmd/locktest
 
 need:
 	@mapfile -t missing < <($(missing)); [ $${#missing[@]} -eq 0 ] || { echo "test: missing: $${missing[*]}: make deps"; exit 1; }
@@ -80,7 +83,7 @@ screenshot: need build ## the picture of a report in the README, from a run made
 
 results: need build ## every lock under every scenario of the matrix, three times; what is in docs/results/ is not run again; an hour or more
 	mkdir -p docs/results
-	bin/locktest compare --lock all --runs 3 --jobs 3 --data docs/results/cells.jsonl --command 'make results' --markdown docs/results.md --html bin/results.html scenarios/matrix/*.yaml
+	bin/locktest compare --lock all --runs 3 --jobs 3 --data docs/results/cells.jsonl --command 'make results' --markdown docs/results.md --html docs/results/compare.html --no-links scenarios/matrix/*.yaml
 
 compare-quick: need build ## one strategy a provider under the matrix, once; prints the table; at most ten minutes
 	bin/locktest compare --lock redis/single,redis/redlock,postgres/lease,etcd/lease,zookeeper/ephemeral --jobs 3 scenarios/matrix/*.yaml
@@ -98,14 +101,13 @@ fuzz-decoders: ## each decoder for FUZZTIME (default 30s)
 cross: ## build for every platform
 	for p in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/locktest; echo "$$p builds"; done
 
-# What a release is called, and the platforms that it is built for.
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# The platforms that a release is built for.
 PLATFORMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
 release: ## static binaries for every platform, with checksums and the version: dist/
 	rm -rf dist && mkdir dist
 	for p in $(PLATFORMS); do os=$${p%/*}; name=locktest_$(VERSION)_$${os}_$${p#*/}; [ $$os != windows ] || name=$$name.exe; \
-	GOOS=$$os GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X github.com/locktest/locktest/catalog.version=$(VERSION)" -o dist/$$name ./cmd/locktest; echo "dist/$$name"; done
+	GOOS=$$os GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w $(STAMP)" -o dist/$$name ./cmd/locktest; echo "dist/$$name"; done
 	cd dist && sha256sum locktest_* > SHA256SUMS && sha256sum --quiet -c SHA256SUMS
 	@host=dist/locktest_$(VERSION)_$$($(GO) env GOOS)_$$($(GO) env GOARCH); [ ! -x $$host ] || $$host version | grep -F 'locktest $(VERSION) '
 

@@ -60,7 +60,7 @@ type htmlRun struct {
 
 // WriteHTML writes the matrix as one page that asks for nothing from elsewhere and has no script: the table, with the runs of a
 // cell behind it, what each lock kept, and what it costs as plots and as figures. dir is the folder in which the page will lie;
-// the reports of runs are linked from there.
+// the reports of runs are linked from there, and from nowhere if dir is empty.
 func (m *Matrix) WriteHTML(w io.Writer, p Page, dir string) error {
 	t, err := template.ParseFS(assets, "page.html")
 	if err != nil {
@@ -134,7 +134,7 @@ func (m *Matrix) htmlCell(lock, scenario, dir string) htmlCell {
 	slices.SortStableFunc(cells, func(a, b Cell) int { return rank(a.Word) - rank(b.Word) })
 	for _, c := range cells {
 		r := htmlRun{Run: c.Run, Seed: c.Seed, Word: c.Word, Why: c.Why}
-		if c.Dir != "" {
+		if c.Dir != "" && dir != "" {
 			r.Report = reportOf(c.Dir, dir)
 		}
 		out.Runs = append(out.Runs, r)

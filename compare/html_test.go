@@ -59,6 +59,9 @@ func TestHTML(t *testing.T) {
 			t.Errorf("it has %s", no)
 		}
 	}
+	if bare := page(t, cells, ""); strings.Contains(bare, "report.html") {
+		t.Error("a page without a folder has links")
+	}
 }
 
 // A page of no cell at all, and one where nothing was granted, is a page.

@@ -36,6 +36,7 @@ type compareFlags struct {
 	dir      string
 	title    string
 	command  string
+	noLinks  bool
 }
 
 func (a *app) compareCommand() *cobra.Command {
@@ -64,6 +65,7 @@ was run, whatever became of it; else that of the failure.`,
 	flags.StringVar(&f.html, "html", "", "write it as an HTML page with plots to this file; a cell opens to its runs and their reports")
 	flags.StringVar(&f.title, "title", "Results", "of these pages")
 	flags.StringVar(&f.command, "command", "", "how these pages are made again, said in them")
+	flags.BoolVar(&f.noLinks, "no-links", false, "without links to the runs' reports in the HTML page, which is then the same wherever it is kept")
 	flags.StringVar(&f.dir, "run-dir", filepath.Join("runs", "compare"), "folder of the runs' folders, apart from those of run: latest is not one of them")
 	return cmd
 }
@@ -296,7 +298,11 @@ func (a *app) showMatrix(m *compare.Matrix, f *compareFlags) error {
 		}
 	}
 	if f.html != "" {
-		if err := writeFile(f.html, func(w io.Writer) error { return m.WriteHTML(w, page, filepath.Dir(f.html)) }); err != nil {
+		dir := filepath.Dir(f.html)
+		if f.noLinks {
+			dir = ""
+		}
+		if err := writeFile(f.html, func(w io.Writer) error { return m.WriteHTML(w, page, dir) }); err != nil {
 			return err
 		}
 	}
