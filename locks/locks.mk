@@ -1,4 +1,4 @@
-.PHONY: conformance integration integration-redis integration-postgres integration-scenarios random-servers
+.PHONY: kinds conformance integration integration-redis integration-postgres integration-scenarios random-servers
 
 integration-redis: need ## every shape of Redis: starts, serves, fails over, comes back; with times
 	$(GO) test -count=1 -tags integration -timeout 20m -v ./locks/redis
@@ -15,6 +15,9 @@ integration: need ## every shape of every server starts, serves, fails, comes ba
 
 conformance: need ## every strategy on its servers does what it claims; prints the table; some ten minutes
 	$(GO) test -count=1 -tags integration -timeout 40m -v -run TestConformance ./controls
+
+kinds: need ## semaphores, read-write locks and the queue under faults, five to ten times each; prints the table; some ten minutes
+	$(GO) test -count=1 -tags integration -timeout 40m -v -run TestKinds ./controls | grep -v -e '^=== ' -e '^ *--- PASS'
 
 random-servers: need ## three seeds of every fault by chance on all four servers, a minute each; prints the table; as root, a quarter of an hour
 	$(GO) test -count=1 -tags integration -timeout 60m -v -run TestRandomServers ./controls
