@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-//go:embed *.yaml broken etcd matrix postgres redis stores zookeeper
+//go:embed *.yaml broken etcd kinds matrix postgres redis stores zookeeper
 var files embed.FS
 
 // FS is the scenario files that come with the program.

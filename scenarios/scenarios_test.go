@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -124,6 +125,20 @@ func TestEmbedded(t *testing.T) {
 				t.Errorf("tags %v with lock %q", s.Tags, s.Lock.Use)
 			}
 		})
+	}
+}
+
+// TestAllEmbedded looks for scenario files that the program doesn't come with.
+func TestAllEmbedded(t *testing.T) {
+	files, err := filepath.Glob("*/*.yaml")
+	if err != nil || len(files) < 50 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, f := range files {
+		name := strings.TrimSuffix(filepath.ToSlash(f), ".yaml")
+		if !strings.HasPrefix(name, "testdata/") && !slices.Contains(List(), name) {
+			t.Errorf("%s is not embedded", f)
+		}
 	}
 }
 
