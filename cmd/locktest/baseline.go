@@ -77,7 +77,7 @@ func (a *app) baselineWrite(args []string, f *baselineFlags) error {
 	if err != nil {
 		return err
 	}
-	runs, err := loadRuns(args, f.dir)
+	runs, err := a.loadRuns(args, f.dir)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (a *app) baselinePrune(args []string, f *baselineFlags) error {
 		}
 	}
 	if len(ids) == 0 {
-		runs, err := loadRuns(args, f.dir)
+		runs, err := a.loadRuns(args, f.dir)
 		if err != nil {
 			return err
 		}
@@ -151,13 +151,13 @@ func (a *app) entries(what string, list []baseline.Entry) error {
 }
 
 // loadRuns reads what was kept of runs; none: of the latest.
-func loadRuns(args []string, root string) ([]baseline.Run, error) {
+func (a *app) loadRuns(args []string, root string) ([]baseline.Run, error) {
 	if len(args) == 0 {
 		args = []string{"latest"}
 	}
 	var runs []baseline.Run
 	for _, arg := range args {
-		path, err := findHistory(arg, root)
+		path, err := a.findHistory(arg, root)
 		if err != nil {
 			return nil, err
 		}

@@ -142,8 +142,11 @@ func listCodes() []item {
 // aboutRun is what a run's result says in short.
 func aboutRun(dir string) string {
 	b, err := os.ReadFile(filepath.Join(dir, runner.ResultFile))
-	if err != nil {
-		return "no result: it goes on, or was ended before it had one"
+	switch {
+	case runner.GoesOn(dir):
+		return "it goes on"
+	case err != nil:
+		return "no result: it was killed before it had one; locktest check judges what it recorded"
 	}
 	var r reports.Document
 	if err := json.Unmarshal(b, &r); err != nil {

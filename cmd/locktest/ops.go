@@ -29,7 +29,7 @@ result:unknown, lock:orders, grant:7, token:41, t:12..16 (seconds of the run); a
 			if err != nil {
 				return usage{fmt.Errorf("--filter: %w", err)}
 			}
-			path, err := findHistory(args[0], *dir)
+			path, err := a.findHistory(args[0], *dir)
 			if err != nil {
 				return err
 			}

@@ -100,7 +100,7 @@ func (f *pageFlags) place(arg string, o *runner.Outcome) (string, error) {
 	case o.Dir != "":
 		return filepath.Join(o.Dir, reports.HTMLFile), nil
 	}
-	history, err := findHistory(arg, f.dir)
+	history, err := historyOf(arg, f.dir)
 	return history + ".html", err
 }
 
