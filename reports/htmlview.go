@@ -113,7 +113,7 @@ func wordClass(word string) (class, mark string) {
 
 func (v *htmlView) properties(s *screen) {
 	for _, r := range s.o.Results {
-		p := htmlProperty{Name: shownName(r.Property), Verdict: shownVerdict(s.o.Conclusion, r)}
+		p := htmlProperty{Name: plain(r.Property), Verdict: shownVerdict(s.o.Conclusion, r)}
 		switch {
 		case r.Verdict == checker.Held:
 			p.Class, p.Mark = "good", "✓"
