@@ -155,7 +155,7 @@ func historyOf(arg, root string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", explained{usage{fmt.Errorf("there is no file and no run %q (looked in %s, which has %d runs)", arg, root, len(runs))}, "", []string{"locktest list runs --run-dir " + root, "locktest run quickstart makes one"}}
+		return "", explained{usage{fmt.Errorf("there is no file and no run %q (looked in %s, which has %s)", arg, root, number(len(runs), "run"))}, "", []string{"locktest list runs --run-dir " + root, "locktest run quickstart makes one"}}
 	case 1:
 		return historyIn(filepath.Join(root, found[0]))
 	}

@@ -131,7 +131,7 @@ func (a *app) ended(ctx context.Context, runs int) {
 	if !errors.As(context.Cause(ctx), &signal) {
 		return
 	}
-	fmt.Fprintf(a.stderr, "locktest: ended by %s after %d runs\n", signal, runs)
+	fmt.Fprintf(a.stderr, "locktest: ended by %s after %s\n", signal, number(runs, "run"))
 	if status := signalStatus(string(signal)); status != 0 {
 		a.exit = a.coded(status)
 	}
