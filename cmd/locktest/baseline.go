@@ -44,7 +44,7 @@ is known by its signature: scenario, lock, property and kind, and the kind of th
 	cmd.PersistentFlags().StringVar(&f.file, "baseline", baseline.DefaultFile, "the file")
 	cmd.PersistentFlags().StringVar(&f.dir, "run-dir", "runs", "folder of the runs' folders")
 	write := &cobra.Command{
-		Use: "write [RUN...]", Short: "Accept the violations of these runs (default: latest) that nobody expected",
+		Use: "write [RUN...]", Example: "  locktest baseline write latest --because \"no fencing yet\"", Short: "Accept the violations of these runs (default: latest) that nobody expected",
 		RunE: func(_ *cobra.Command, args []string) error { return a.baselineWrite(args, f) },
 	}
 	write.Flags().StringVar(&f.because, "because", "", "why they are accepted (required)")
@@ -97,8 +97,17 @@ func (a *app) baselineWrite(args []string, f *baselineFlags) error {
 	return a.entries("accepted", added)
 }
 
+// readBaseline reads a file that has to be there.
+func readBaseline(name string) (*baseline.File, error) {
+	file, err := baseline.Read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, explained{err, "", []string{"an example: locktest baseline write latest --because \"no fencing yet\" makes it; --baseline names another"}}
+	}
+	return file, err
+}
+
 func (a *app) baselineShow(f *baselineFlags) error {
-	file, err := baseline.Read(f.file)
+	file, err := readBaseline(f.file)
 	if err != nil {
 		return err
 	}
@@ -106,7 +115,7 @@ func (a *app) baselineShow(f *baselineFlags) error {
 }
 
 func (a *app) baselinePrune(args []string, f *baselineFlags) error {
-	file, err := baseline.Read(f.file)
+	file, err := readBaseline(f.file)
 	if err != nil {
 		return err
 	}

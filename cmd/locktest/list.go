@@ -56,8 +56,9 @@ func (a *app) listCommand() *cobra.Command {
 	}
 	what := slices.Sorted(maps.Keys(lists))
 	cmd := &cobra.Command{
-		Use:       "list [" + strings.Join(what, "|") + "]",
+		Use:       "list [ops|" + strings.Join(what, "|") + "]",
 		Short:     "What there is: scenarios, locks, faults, …",
+		Example:   "  locktest list locks\n  locktest list ops latest",
 		ValidArgs: what,
 		Args:      cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -66,7 +67,12 @@ func (a *app) listCommand() *cobra.Command {
 			}
 			list, ok := lists[args[0]]
 			if !ok {
-				return usage{fmt.Errorf("list %s: expected ops or one of %s", args[0], strings.Join(what, ", "))}
+				all := append([]string{"ops"}, what...)
+				err := usage{fmt.Errorf("list %s: expected one of %s", args[0], strings.Join(all, ", "))}
+				if near := scenarios.Nearest(args[0], all); near != "" {
+					return explained{err, "", []string{"did you mean locktest list " + near + "?"}}
+				}
+				return err
 			}
 			items, err := list()
 			if err != nil {

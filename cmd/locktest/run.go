@@ -49,7 +49,7 @@ Exit status: 0 all as expected, 1 a safety property is violated, 2 inconclusive,
   locktest run contention --lock redis/single --lock redis/redlock --repeat 5`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage{errors.New("no scenario was given: a file, or a name of locktest list scenarios")}
+				return usage{errors.New("run: no scenario was given: a file, or a name of locktest list scenarios")}
 			}
 			return nil
 		},
