@@ -66,3 +66,15 @@ func TestPageHasDistributions(t *testing.T) {
 		}
 	}
 }
+
+// A page of 100,000 operations stays below 2 MB, with its distributions.
+func TestPageOfManyOperationsIsSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it writes a large page")
+	}
+	page := written(t, HTML(HTMLOptions{Max: 200_000}), synthetic(100_000))
+	if n := strings.Count(page, `<svg class="spread"`); len(page) > 2<<20 || n == 0 {
+		t.Errorf("%d bytes, %d distributions", len(page), n)
+	}
+	t.Logf("%.2f MB", float64(len(page))/(1<<20))
+}
