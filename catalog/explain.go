@@ -17,7 +17,7 @@ var terms string
 // Page explains one word.
 type Page struct {
 	Name string   `json:"name"`
-	Kind string   `json:"kind"` // property, verdict, finding, strength, term, fault, code, lock, workload
+	Kind string   `json:"kind"` // property, verdict, finding, strength, term, fault, code, lock, workload, key, metric, value
 	Also []string `json:"also,omitempty"`
 	Text []string `json:"text"` // paragraphs
 	See  []string `json:"see,omitempty"`
@@ -27,7 +27,7 @@ type Page struct {
 // such as failover, they are one page.
 func Pages() []Page {
 	pages := written()
-	for _, p := range slices.Concat(faultPages(), codePages(), lockPages(), workloadPages()) {
+	for _, p := range slices.Concat(faultPages(), codePages(), lockPages(), workloadPages(), keyPages(), metricPages(), valuePages()) {
 		if i := slices.IndexFunc(pages, func(q Page) bool { return q.Name == p.Name }); i >= 0 {
 			pages[i].Text = append(pages[i].Text, p.Text...)
 			continue
@@ -45,15 +45,23 @@ func Explain(word string) (found []Page, near []string) {
 	var names []string
 	for _, p := range Pages() {
 		all := append([]string{p.Name}, p.Also...)
-		if slices.ContainsFunc(all, func(n string) bool { return plainWord(n) == wanted }) {
+		if slices.ContainsFunc(all, func(n string) bool { return plainWord(n) == wanted }) || p.Kind == "key" && isKey(p.Name, word) {
 			found = append(found, p)
 		}
 		names = append(names, all...)
 	}
-	if len(found) > 0 {
+	if len(found) > 0 { // keys after what they are about
+		slices.SortStableFunc(found, func(a, b Page) int { return strings.Compare(place(a), place(b)) })
 		return found, nil
 	}
 	return nil, nearWords(word, names)
+}
+
+func place(p Page) string {
+	if p.Kind == "key" {
+		return "last"
+	}
+	return "first"
 }
 
 // plainWord makes one of the ways in which a word is written: Fencing-Token, fencing_token, fencing tokens.
@@ -164,6 +172,102 @@ func workloadPages() []Page {
 	all := Names().Workloads
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		pages = append(pages, Page{Name: name, Kind: "workload", Text: []string{capitalized(all[name].About) + "."}})
+	}
+	return pages
+}
+
+// keyPages explain the keys of scenario files, by their paths and by their last words.
+func keyPages() []Page {
+	var pages []Page
+	add := func(path, about, value, standard string) {
+		text := []string{capitalized(about) + "."}
+		if value != "" {
+			text = append(text, "Value: "+value+".")
+		}
+		if standard != "" {
+			text = append(text, "Default: "+standard+".")
+		}
+		p := Page{Name: path, Kind: "key", Text: text}
+		if last := path[strings.LastIndexByte(path, '.')+1:]; last != path {
+			p.Also = []string{last}
+		}
+		pages = append(pages, p)
+	}
+	for _, f := range scenarios.Fields() {
+		value := string(f.Syntax)
+		if len(f.Values) > 0 {
+			value = oneOf(f.Values)
+		}
+		add(keyPath(f.Path), f.About, value, f.Default)
+	}
+	seen := map[string]bool{}
+	all := Names().Locks
+	for _, lock := range slices.Sorted(maps.Keys(all)) {
+		for name, o := range all[lock].ServerOptions {
+			if path := "cluster." + name; !seen[path] {
+				seen[path] = true
+				add(path, cmp.Or(o.About, "an option of the servers that some locks have"), oneOf(o.Values), "")
+			}
+		}
+	}
+	slices.SortFunc(pages, func(a, b Page) int { return cmp.Compare(a.Name, b.Name) })
+	return pages
+}
+
+func oneOf(values []string) string {
+	if len(values) < 2 {
+		return strings.Join(values, "")
+	}
+	return "one of " + strings.Join(values, ", ")
+}
+
+// isKey says whether a word is a key as it would stand in a file, or with --set: faults[1].for, pause.only, expect.fencing.because.
+func isKey(path, word string) bool {
+	parts := func(s string) []string { return strings.Split(strings.ToLower(s), ".") }
+	bare := func(s string) string { s, _, _ = strings.Cut(s, "["); return s }
+	wanted, have := parts(strings.TrimSpace(word)), parts(path)
+	if len(wanted) < 2 {
+		return false
+	}
+	last := len(have) - 1
+	switch {
+	case wanted[len(wanted)-1] != have[last] || bare(wanted[0]) != bare(have[0]):
+		return false
+	case len(have) == 3 && (have[1] == "kind" || have[1] == "property" || have[1] == "metric"):
+		return true // whatever stands between, or nothing
+	}
+	return len(wanted) == len(have)
+}
+
+func metricPages() []Page {
+	var pages []Page
+	all := Names().Metrics
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		pages = append(pages, Page{Name: name, Kind: "metric", Text: []string{capitalized(all[name].About) + ".", "A scenario can bound it: `thresholds: { " + name + ": … }`"}, See: []string{"percentile"}})
+	}
+	return pages
+}
+
+// valuePages explain what some keys can be set to.
+func valuePages() []Page {
+	var pages []Page
+	names := Names()
+	add := func(key, name, about string) {
+		text := fmt.Sprintf("As `%s`: %s.", key, about)
+		if i := slices.IndexFunc(pages, func(p Page) bool { return p.Name == name }); i >= 0 {
+			pages[i].Text = append(pages[i].Text, text)
+			return
+		}
+		pages = append(pages, Page{Name: name, Kind: "value", Text: []string{text}})
+	}
+	for _, name := range slices.Sorted(maps.Keys(names.Clusters)) {
+		add("cluster.kind", name, names.Clusters[name].About)
+	}
+	for _, name := range slices.Sorted(maps.Keys(names.Resources)) {
+		add("workload.resource", name, names.Resources[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(names.Stores)) {
+		add("workload.store", name, names.Stores[name])
 	}
 	return pages
 }

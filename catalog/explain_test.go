@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/locktest/locktest/catalog"
 	"github.com/locktest/locktest/checker"
+	"github.com/locktest/locktest/scenarios"
 )
 
 // explained fails the test unless there is exactly one page of that kind for a word.
@@ -112,7 +114,7 @@ func TestEveryKindOfFindingIsExplained(t *testing.T) {
 }
 
 func TestPagesAreWellFormed(t *testing.T) {
-	kinds := []string{"property", "verdict", "finding", "strength", "term", "fault", "code", "lock", "workload"}
+	kinds := []string{"property", "verdict", "finding", "strength", "term", "fault", "code", "lock", "workload", "key", "metric", "value"}
 	command := regexp.MustCompile("`locktest ([a-z]+)")
 	for _, p := range catalog.Pages() {
 		if !slices.Contains(kinds, p.Kind) || len(p.Text) == 0 {
@@ -136,7 +138,7 @@ func TestExplain(t *testing.T) {
 		"fencing token":                 {"fencing token"},
 		"Fencing_Tokens":                {"fencing token"},
 		"lease":                         {"lease"},
-		"ttl":                           {"TTL"},
+		"ttl":                           {"TTL", "lock.ttl"},
 		"gc-pause":                      {"GC pause"},
 		"split brain":                   {"split brain"},
 		"redlock":                       {"Redlock"},
@@ -159,6 +161,64 @@ func TestExplain(t *testing.T) {
 	for word, want := range map[string]string{"redlok": "Redlock", "fensing token": "fencing token", "partitoin": "partition", "brain": "split brain", "xyzzyx": ""} {
 		pages, near := catalog.Explain(word)
 		if len(pages) > 0 || want == "" && len(near) > 0 || want != "" && !slices.Contains(near, want) {
+			t.Errorf("%q: %d pages, near it %v", word, len(pages), near)
+		}
+	}
+}
+
+// Whatever stands in a scenario file has a page: by its path, as --set has it, and by the key alone.
+func TestEveryKeyIsExplained(t *testing.T) {
+	must := func(word string) {
+		t.Helper()
+		if pages, near := catalog.Explain(word); len(pages) == 0 {
+			t.Errorf("%q isn't explained; near it: %v", word, near)
+		}
+	}
+	for _, f := range scenarios.Fields() {
+		must(f.Path)
+		must(f.Key())
+	}
+	var walk func(v any)
+	walk = func(v any) { // the schema that editors are given
+		switch v := v.(type) {
+		case map[string]any:
+			if keys, ok := v["properties"].(map[string]any); ok {
+				for key := range keys {
+					must(key)
+				}
+			}
+			for _, sub := range v {
+				walk(sub)
+			}
+		case []any:
+			for _, sub := range v {
+				walk(sub)
+			}
+		}
+	}
+	var schema any
+	if err := json.Unmarshal(scenarios.Schema(catalog.Names()), &schema); err != nil {
+		t.Fatal(err)
+	}
+	walk(schema)
+	for _, word := range []string{"run.settle", "evidence.min-hits", "faults[2].for", "faults[1].pause.only", "faults.pause.only", "expect.fencing.because", "expect.mutual-exclusion/stale-holder.verdict", "thresholds.acquire.p99.max"} {
+		must(word)
+	}
+	names := catalog.Names()
+	for name := range names.Metrics {
+		must(name)
+	}
+	for name := range names.Clusters {
+		must(name)
+	}
+	for name := range names.Resources {
+		must(name)
+	}
+	for name := range names.Stores {
+		must(name)
+	}
+	for _, word := range []string{"run.setle", "evidence.min-hit", "min-hist", "handovr"} {
+		if pages, near := catalog.Explain(word); len(pages) > 0 && word != "evidence.min-hit" || len(pages) == 0 && len(near) == 0 {
 			t.Errorf("%q: %d pages, near it %v", word, len(pages), near)
 		}
 	}

@@ -51,11 +51,12 @@ type htmlCell struct {
 }
 
 type htmlRun struct {
-	Run    int
-	Seed   uint64
-	Word   Word
-	Why    string
-	Report string // path of its page, from the matrix's folder; empty: it isn't known
+	Run     int
+	Seed    uint64
+	Word    Word
+	Why     string
+	Figures string
+	Report  string // path of its page, from the matrix's folder; empty: it isn't known
 }
 
 // WriteHTML writes the matrix as one page that asks for nothing from elsewhere and has no script: the table, with the runs of a
@@ -133,13 +134,25 @@ func (m *Matrix) htmlCell(lock, scenario, dir string) htmlCell {
 	cells := slices.Clone(m.Cells(lock, scenario))
 	slices.SortStableFunc(cells, func(a, b Cell) int { return rank(a.Word) - rank(b.Word) })
 	for _, c := range cells {
-		r := htmlRun{Run: c.Run, Seed: c.Seed, Word: c.Word, Why: c.Why}
+		r := htmlRun{Run: c.Run, Seed: c.Seed, Word: c.Word, Why: c.Why, Figures: figuresOf(&c)}
 		if c.Dir != "" && dir != "" {
 			r.Report = reportOf(c.Dir, dir)
 		}
 		out.Runs = append(out.Runs, r)
 	}
 	return out
+}
+
+// figuresOf is what was measured in one run.
+func figuresOf(c *Cell) string {
+	text := fmt.Sprintf("available %.0f %%", 100*c.Availability)
+	if c.Recovery > 0 {
+		text += ", slowest recovery " + short(c.Recovery)
+	}
+	if c.Grants > 0 {
+		text += fmt.Sprintf(", acquire p50 %s, p99 %s", short(c.P50), short(c.P99))
+	}
+	return text
 }
 
 // reportOf is the way from dir to the page of the run in folder run; empty where there is none, such as on another machine.

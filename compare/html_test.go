@@ -38,7 +38,9 @@ func TestHTML(t *testing.T) {
 	got := page(t, cells, here)
 	for _, want := range []string{
 		`<td class="violated"><details><summary>violated 1/2 (double-grant)</summary>`,
-		`<a href="runs/one/report.html">report</a></li><li>run 2, seed 7: <span class="word-held">held</span> <a href="runs/two/report.html">`, // the worst first
+		`<a href="runs/one/report.html">report</a></li><li>run 2, seed 7: <span class="word-held">held</span> (available `, // the worst first
+		`) <a href="runs/two/report.html">`,
+		"acquire p50 ",
 		`<td class="late"><details><summary>held with token check 1/1 (stale-holder)</summary>`,
 		`<td class="held"><details><summary>held 1/1</summary>`,
 		`<td class="none">n/a</td>`,

@@ -24,11 +24,52 @@ func (m *Matrix) WriteText(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	if rows := m.figures(); len(rows) > 0 && len(rows) <= mostFigures {
+		fmt.Fprintln(t, "\n"+strings.Join(figureNames, "\t"))
+		for _, row := range rows {
+			fmt.Fprintln(t, strings.Join(row, "\t"))
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
 	for _, l := range m.Locks {
 		fmt.Fprintf(w, "\n%s: %s\n", l, m.Guarantee(l))
 	}
 	_, err := fmt.Fprintln(w)
 	return err
+}
+
+// mostFigures is up to how many cells a terminal has the figures of each.
+const mostFigures = 24
+
+var figureNames = []string{"scenario", "lock", "runs", "availability", "slowest recovery", "acquire p50", "acquire p99"}
+
+// figures are those of each cell that was run: the lowest availability and the slowest recovery of its runs, and the medians of
+// what they took to acquire in calm time.
+func (m *Matrix) figures() [][]string {
+	var rows [][]string
+	for _, s := range m.Scenarios {
+		for _, l := range m.Locks {
+			c, ok := m.Worst(l, s)
+			if !ok || c.Word == NotApplicable {
+				continue
+			}
+			available, recovery := 1.0, time.Duration(0)
+			for _, c := range m.Cells(l, s) {
+				available, recovery = min(available, c.Availability), max(recovery, c.Recovery)
+			}
+			row := []string{s, l, fmt.Sprint(len(m.Cells(l, s))), fmt.Sprintf("%.0f %%", 100*available), "–", "–", "–"}
+			if recovery > 0 {
+				row[4] = short(recovery)
+			}
+			if p50, p99, _, ok := m.Cost(l, s); ok {
+				row[5], row[6] = short(p50), short(p99)
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }
 
 // Page is what a Markdown page says besides the tables.
@@ -105,6 +146,10 @@ const calmScenario = "contention"
 // costs are those of the scenario without faults, where there is one.
 func (m *Matrix) costs(b *strings.Builder) {
 	if !slices.Contains(m.Scenarios, calmScenario) {
+		fmt.Fprintf(b, "\n## Figures\n\nThe lowest availability and the slowest recovery of a cell's runs; acquire in calm time, medians over the runs.\n\n| %s |\n|%s\n", strings.Join(figureNames, " | "), strings.Repeat(" --- |", len(figureNames)))
+		for _, row := range m.figures() {
+			fmt.Fprintf(b, "| %s |\n", strings.Join(row, " | "))
+		}
 		return
 	}
 	b.WriteString("\n## What each costs\n\nAcquire in contention, without faults; medians over the runs. Locks that wait at the server and those that poll are not alike: see the scenario.\n\n| lock | p50 | p99 | grants a second |\n| --- | --- | --- | --- |\n")

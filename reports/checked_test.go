@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/locktest/locktest/checker"
 	"github.com/locktest/locktest/history"
@@ -61,4 +62,55 @@ func TestCheckedHistories(t *testing.T) {
 	if stories < 20 {
 		t.Errorf("%d stories only", stories)
 	}
+}
+
+// A stale write has one moment: that of its line in the story and of its mark in the lanes, in the table, the JSON and the page.
+func TestStaleWritesHaveOneMoment(t *testing.T) {
+	files, err := filepath.Glob("../checker/testdata/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lasting := 0
+	for _, file := range files {
+		o := judged(t, file)
+		for _, r := range o.Results {
+			kinds, _ := kindsOf(o.History, r)
+			for _, k := range kinds {
+				first := never
+				for _, f := range r.Findings {
+					if f.Kind == checker.StaleWrite && k.name == f.Kind {
+						first = min(first, drawn(t, o, &f))
+						lasting += bit(f.Until > f.At)
+					}
+				}
+				if first != never && k.first != first {
+					t.Errorf("%s: %s are dated %s, and drawn first at %s", file, k.name, at(k.first), at(first))
+				}
+			}
+		}
+	}
+	if lasting < 3 {
+		t.Errorf("only %d stale writes took any time", lasting)
+	}
+}
+
+// drawn is where the story of a finding has the write that is stale.
+func drawn(t *testing.T, o *runner.Outcome, f *checker.Finding) time.Duration {
+	t.Helper()
+	for _, g := range Groups(o.History, o.Results) {
+		for _, i := range g.Incidents {
+			for n, told := range i.Findings {
+				if told.Kind != f.Kind || i.Of[n] != checker.ResourceSafety || told.Message != f.Message {
+					continue
+				}
+				for _, st := range newScene(o.History, &i).steps {
+					if st.at() == told.At && st.op().F == history.Write {
+						return st.at()
+					}
+				}
+				t.Errorf("no write of the story stands at %s: %s", at(told.At), f.Message)
+			}
+		}
+	}
+	return never
 }

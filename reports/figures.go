@@ -34,6 +34,9 @@ func (s *screen) cautions() {
 	if text := strayClock(s.o.History); text != "" {
 		lines = append(lines, text)
 	}
+	if text := untested(s.o.History); text != "" && !s.storied() {
+		lines = append(lines, text)
+	}
 	if w := s.o.Conclusion.Word; w == runner.WordNone || w == runner.WordAccepted {
 		lines = append(lines, "This is evidence, not proof.")
 	}

@@ -79,7 +79,7 @@ func TestPages(t *testing.T) {
 func wordsOf(o *runner.Outcome) []string {
 	var out []string
 	for _, r := range o.Results {
-		out = append(out, shownName(r.Property), r.Summary)
+		out = append(out, plain(r.Property), r.Summary)
 	}
 	for _, g := range Groups(o.History, o.Results) {
 		s := NewStory(o.History, g.Incidents[0], Style{})

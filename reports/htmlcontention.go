@@ -13,6 +13,7 @@ import (
 type htmlContention struct {
 	Counts    []htmlRow // attempts and what became of them
 	Durations []htmlRow // quantiles
+	Spreads   []htmlSpread
 	Clients   []htmlRow // grants of each client
 	Evenness  string
 	Slowest   []string
@@ -59,6 +60,7 @@ func newHTMLContention(o *runner.Outcome) htmlContention {
 			c.Durations = append(c.Durations, quantileRow(d.name, name, d.of(parts[i])))
 		}
 	}
+	c.Spreads = htmlSpreads(o.History)
 	c.fairness(o.History)
 	for _, r := range o.Results {
 		c.slowest(r)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/locktest/locktest/checker"
+	"github.com/locktest/locktest/history"
 	"github.com/locktest/locktest/runner"
 )
 
@@ -112,7 +113,7 @@ func wordClass(word string) (class, mark string) {
 
 func (v *htmlView) properties(s *screen) {
 	for _, r := range s.o.Results {
-		p := htmlProperty{Name: shownName(r.Property), Verdict: shownVerdict(s.o.Conclusion, r)}
+		p := htmlProperty{Name: plain(r.Property), Verdict: shownVerdict(s.o.Conclusion, r)}
 		switch {
 		case r.Verdict == checker.Held:
 			p.Class, p.Mark = "good", "✓"
@@ -131,7 +132,7 @@ func (v *htmlView) properties(s *screen) {
 			}
 		}
 		if r.Verdict == checker.Violated {
-			p.Evidence = append(p.Evidence, kindLines(r)...)
+			p.Evidence = append(p.Evidence, kindLines(s.o.History, r)...)
 		}
 		if !r.Complete && r.Verdict == checker.Held {
 			p.Evidence = append(p.Evidence, "sound, but not complete: a violation could have been missed")
@@ -141,8 +142,8 @@ func (v *htmlView) properties(s *screen) {
 }
 
 // kindLines are what violates a property by kind, each with its number and its first message.
-func kindLines(r checker.Result) []string {
-	kinds, rest := kindsOf(r)
+func kindLines(h *history.History, r checker.Result) []string {
+	kinds, rest := kindsOf(h, r)
 	var out []string
 	for _, k := range kinds {
 		out = append(out, clean(k.line(false)))

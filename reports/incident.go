@@ -98,6 +98,7 @@ func gather(h *history.History, results []checker.Result) []Incident {
 			continue
 		}
 		for _, f := range r.Findings {
+			f.At = moment(h, &f)
 			grants := grantsOf(h, &f)
 			at := home(out, byGrant, r.Property, f.Kind, grants)
 			if at < 0 {
@@ -144,6 +145,29 @@ func (i *Incident) has(property, kind string) bool {
 
 func subset(a, b []int) bool {
 	return !slices.ContainsFunc(a, func(g int) bool { return !slices.Contains(b, g) })
+}
+
+// moment is when a finding is dated in every report: what an operation did to the resource, at its answer, where the story tells it and
+// its lanes draw it. The checker's own times reach from the call to the answer, since it took effect between them.
+func moment(h *history.History, f *checker.Finding) time.Duration {
+	if f.Resource == "" || h == nil {
+		return f.At
+	}
+	for n, i := range f.Ops {
+		if i < 0 || i >= len(h.Ops) || h.Ops[i].Type != history.Invoke || h.Ops[i].Time != f.At {
+			continue
+		}
+		call := &h.Ops[i]
+		for _, k := range f.Ops[n+1:] {
+			if k >= len(h.Ops) {
+				break
+			}
+			if end := &h.Ops[k]; end.Completes() && end.Client == call.Client && end.Thread == call.Thread && end.Process == call.Process {
+				return end.Time
+			}
+		}
+	}
+	return f.At
 }
 
 func grantsOf(h *history.History, f *checker.Finding) []int {

@@ -149,7 +149,7 @@ func (s *Series) junitRun() *junitCase {
 
 // junitCase is what became of one property, over all runs of a series.
 func (b *Batch) junitCase(s *Series, name string) junitCase {
-	c := junitCase{Name: name}
+	c := junitCase{Name: displayed(name)}
 	var failed, doubtful, passed []runner.Condition
 	var first *runner.Outcome
 	runs := 0

@@ -75,11 +75,11 @@ func TestJUnit(t *testing.T) {
 		"stale-write [redis/single] / resource-safety": "failure: stock took token 41 after token 42",
 		"stale-write-wanted [redis/single]":            "6 tests, 0 failures, 0 errors, 0 skipped",
 		"clean [redis/single] / permits":               "skipped: no lock has permits",
-		"inconclusive [redis/single] / coverage":       "error: 1 acquire was granted",
+		"inconclusive [redis/single] / evidence":       "error: 1 acquire was granted",
 		"stuck-lock [redis/single] / liveness":         "failure: \"orders\" was not granted",
 		"failed [redis/single] / run":                  "error: redis-server ended: exit status 1",
 		"hostile [redis/single] / mutual-exclusion":    "failure: both held  ]0;owned größe",
-		"overlap [redis/single] / coverage":            "passed",
+		"overlap [redis/single] / evidence":            "passed",
 	} {
 		if got := found[name]; !strings.HasPrefix(got, want) {
 			t.Errorf("%s is read back as %q, want %q", name, got, want)
@@ -192,7 +192,7 @@ func TestGitHub(t *testing.T) {
 		}},
 		"inconclusive is a warning": {&Batch{Outcomes: []*runner.Outcome{inconclusive()}}, []string{
 			"::warning title=mutual exclusion inconclusive%2C redis/single::there were no two holds to compare",
-			"::warning title=coverage inconclusive%2C redis/single::1 acquire was granted, at least 100 are asked for; fault 1 (pause the holder) hit a hold 0 times of 8",
+			"::warning title=evidence inconclusive%2C redis/single::1 acquire was granted, at least 100 are asked for; fault 1 (pause the holder) hit a hold 0 times of 8",
 		}},
 		"all as expected":   {&Batch{Outcomes: []*runner.Outcome{cleanRun()}}, nil},
 		"what passes":       {&Batch{Outcomes: []*runner.Outcome{staleWrite(nil)}, Passes: map[string]bool{"violated": true}}, nil},

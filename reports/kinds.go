@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/locktest/locktest/checker"
+	"github.com/locktest/locktest/history"
 	"github.com/locktest/locktest/runner"
 )
 
@@ -35,7 +36,7 @@ func numbersOf(kind string) string {
 
 // kindsOf counts what violates a property by kind, in the order in which each first came. rest is how many more there
 // are whose kind is not known.
-func kindsOf(r checker.Result) (out []*kind, rest int) {
+func kindsOf(h *history.History, r checker.Result) (out []*kind, rest int) {
 	by := map[string]*kind{}
 	for _, f := range r.Findings {
 		k := by[f.Kind]
@@ -49,8 +50,8 @@ func kindsOf(r checker.Result) (out []*kind, rest int) {
 		} else {
 			k.firm++
 		}
-		if f.At < k.first {
-			k.first, k.message = f.At, f.Message
+		if at := moment(h, &f); at < k.first {
+			k.first, k.message = at, f.Message
 		}
 	}
 	rest = r.Count - len(r.Findings)
@@ -67,7 +68,7 @@ func kindsOf(r checker.Result) (out []*kind, rest int) {
 // first message.
 func (s *screen) kinds(r checker.Result) {
 	told := s.ordered()[0].Incidents[0]
-	kinds, rest := kindsOf(r)
+	kinds, rest := kindsOf(s.o.History, r)
 	var brief, full []string
 	for _, k := range kinds {
 		known := told.has(r.Property, k.name) || s.excused(r.Property, k)

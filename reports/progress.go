@@ -34,6 +34,7 @@ type Progress struct {
 	counts func() runner.Counts
 	faults map[faultKey]*history.Op // in effect
 	order  []faultKey
+	begun  int // faults, each time that one did
 	drawn  int // lines of the block on the screen
 
 	stop chan struct{}
@@ -97,10 +98,19 @@ func (p *Progress) update() {
 		return
 	}
 	c := p.counts()
-	p.logAt(time.Since(p.began), fmt.Sprintf("acquired %d, refused %d", c.Acquired, c.Refused))
+	p.logAt(time.Since(p.began), fmt.Sprintf("until now: %s", p.tally(c)))
 }
 
-// End stops telling and leaves the terminal as a log would: the block is removed. It may be called twice, and without Begin.
+// tally has the words and the meaning of the result: grants of all parts of the run, and each time that a fault began.
+func (p *Progress) tally(c runner.Counts) string {
+	text := fmt.Sprintf("%s, %s not granted", count(c.Acquired, "grant"), grouped(c.Refused))
+	if p.begun > 0 {
+		text += fmt.Sprintf(", faults began %s", times(p.begun))
+	}
+	return text
+}
+
+// End stops telling: a log has the counts of the whole run in the end, on a terminal the block is removed. It may be called twice, and without Begin.
 func (p *Progress) End() {
 	p.mu.Lock()
 	stop, done := p.stop, p.done
@@ -114,6 +124,9 @@ func (p *Progress) End() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.erase()
+	if !p.tty {
+		p.logAt(time.Since(p.began), fmt.Sprintf("in all: %s", p.tally(p.counts())))
+	}
 }
 
 // Event tells of one event of the nemesis or of the run's parts.
@@ -129,6 +142,7 @@ func (p *Progress) Event(op history.Op) {
 	case history.FaultBegin:
 		p.faults[k] = &op
 		p.order = append(p.order, k)
+		p.begun++
 		p.tell(op.Time, fmt.Sprintf("fault %d begins: %s", op.Fault, text))
 	case history.FaultEnd:
 		ends := fmt.Sprintf("fault %d ends", op.Fault)
@@ -230,7 +244,7 @@ func (p *Progress) block(now time.Duration, c runner.Counts) []string {
 	lines := []string{
 		" " + p.title,
 		fmt.Sprintf(" %s%s  %s / %s   %s", strings.Repeat("█", full), strings.Repeat("░", bar-full), clock(now), clock(p.length), p.phase),
-		fmt.Sprintf(" acquired %s   refused %s", grouped(c.Acquired), grouped(c.Refused)),
+		" until now: " + p.tally(c),
 		fmt.Sprintf(" holding  %s   waiting %s", none(c.Holders), none(c.Waiters)),
 	}
 	for _, k := range p.order {

@@ -201,7 +201,7 @@ func (s *screen) conditions() {
 		if m.Exit == runner.ExitViolated || s.inStory(m.Property) || s.cut() && m.Property == checker.Coverage {
 			continue
 		}
-		s.wrapped("  ", fmt.Sprintf("%s (%s): %s", shownName(m.Property), m.Name, sentence(m.Text)))
+		s.wrapped("  ", fmt.Sprintf("%s (%s): %s", plain(m.Property), m.Name, sentence(m.Text)))
 		told = true
 	}
 	if told {
@@ -240,7 +240,7 @@ func (s *screen) stories() {
 	if w := s.o.Conclusion.Word; w == runner.WordInconclusive {
 		names := groups[0].Incidents[0].Properties()
 		for i := range names {
-			names[i] = shownName(names[i])
+			names[i] = plain(names[i])
 		}
 		s.wrapped("  ", "Violated: "+strings.Join(names, ", "))
 		s.blank()

@@ -19,11 +19,11 @@ func (s *screen) properties() {
 		}
 		if s.storied() && (r.Verdict == checker.Held || r.Verdict == checker.NotApplicable) {
 			if r.Verdict == checker.Held {
-				calm = append(calm, shownName(r.Property))
+				calm = append(calm, plain(r.Property))
 			}
 			continue
 		}
-		first := "  " + pad(shownName(r.Property), name)
+		first := "  " + pad(plain(r.Property), name)
 		text := clean(r.Summary)
 		if r.Why != "" && !strings.Contains(text, r.Why) && !s.told(r.Why) {
 			text = strings.TrimPrefix(text+"; "+clean(r.Why), "; ")
@@ -64,14 +64,6 @@ func specialized(property string) bool {
 // told says whether a reason stands above, as a condition.
 func (s *screen) told(why string) bool {
 	return slices.ContainsFunc(s.o.Conclusion.Conditions, func(c runner.Condition) bool { return c.Exit != runner.ExitViolated && c.Text == why })
-}
-
-// shownName is a property in words; what coverage judges is the evidence.
-func shownName(property string) string {
-	if property == checker.Coverage {
-		return "evidence"
-	}
-	return plain(property)
 }
 
 // shownVerdict is the verdict's word; of a violation that decides nothing, that it was expected or is accepted.

@@ -72,9 +72,9 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.1f %%", max(p, 0.1))
 }
 
-// plain is a property's id as words: "mutual exclusion"; a kind follows in brackets.
+// plain is a property's id as words: "mutual exclusion"; a kind follows in brackets. What coverage judges is the evidence.
 func plain(property string) string {
-	id, kind, ok := strings.Cut(property, "/")
+	id, kind, ok := strings.Cut(displayed(property), "/")
 	id = strings.ReplaceAll(id, "-", " ")
 	if id == "re entrancy" || id == "read write" {
 		id = strings.ReplaceAll(id, " ", "-")
@@ -83,6 +83,14 @@ func plain(property string) string {
 		id += " (" + strings.ReplaceAll(kind, "-", " ") + ")"
 	}
 	return id
+}
+
+// displayed is a property's id, by the word that the screen has for it.
+func displayed(property string) string {
+	if property == checker.Coverage {
+		return "evidence"
+	}
+	return property
 }
 
 // word is a verdict as reports show it.

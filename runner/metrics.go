@@ -12,6 +12,27 @@ import (
 
 // Measure computes the metrics of a history. Attempts of the drain phase don't count.
 func Measure(h *history.History) Metrics {
+	m := measured(h)
+	length := time.Duration(0)
+	if n := len(h.Ops); n > 0 {
+		length = h.Ops[n-1].Time
+	}
+	faulty := covered(m.spans, length)
+	return Metrics{Calm: m.calm.part(length - faulty), Faults: m.faults.part(faulty), All: m.all.part(length)}
+}
+
+// Times are all that were measured, of which a Part has the quantiles.
+type Times struct{ Acquire, Wait, Hold, Handover []time.Duration }
+
+// Measured returns the times of calm time and of that of faults, as Measure tells them apart.
+func Measured(h *history.History) (calm, faults Times) {
+	m := measured(h)
+	return m.calm.times(), m.faults.times()
+}
+
+func (s *sample) times() Times { return Times{s.acquire, s.wait, s.hold, s.handover} }
+
+func measured(h *history.History) *measurer {
 	m := &measurer{h: h, spans: faultSpans(h), open: map[attemptKey]int{}, grants: map[int]time.Duration{}, freed: map[string]time.Duration{}, asking: map[askKey]time.Duration{}}
 	for i := range h.Ops {
 		if op := &h.Ops[i]; op.Type == history.Phase && op.Name == history.PhaseDrain {
@@ -20,12 +41,7 @@ func Measure(h *history.History) Metrics {
 			m.event(op)
 		}
 	}
-	length := time.Duration(0)
-	if n := len(h.Ops); n > 0 {
-		length = h.Ops[n-1].Time
-	}
-	faulty := covered(m.spans, length)
-	return Metrics{Calm: m.calm.part(length - faulty), Faults: m.faults.part(faulty), All: m.all.part(length)}
+	return m
 }
 
 // answered takes the shares of attempts that were answered from the check that judges them, so that a bound is compared

@@ -60,6 +60,7 @@ func Run(ctx context.Context, p *Plan, o Options) (*Outcome, error) {
 	if r.recorded {
 		r.judge()
 	}
+	out.Err = errors.Join(out.Err, s.ended(r.recorded))
 	out.Err = p.Access.Redactor().Error(out.Err)
 	out.Again = "locktest run " + s.path(ResolvedFile)
 	return out, out.Err

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -13,6 +14,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"time"
+
+	"github.com/locktest/locktest/internal/proc"
 )
 
 // Names of the files in a run's folder.
@@ -23,6 +26,9 @@ const (
 	ResultFile   = "result.json"
 	EnvFile      = "env.json"
 	LogsDir      = "logs"
+
+	Latest    = "latest" // beside the folders: a link to the last run that ended
+	goingFile = ".going" // while a run lasts: whose it is
 )
 
 // store is a run's folder.
@@ -31,7 +37,7 @@ type store struct {
 	dir string
 }
 
-// newStore makes DIR/TIME-NAME-ID and points DIR/latest at it.
+// newStore makes DIR/TIME-NAME-ID, and marks it as that of a run that goes on.
 func newStore(root, name string, seed uint64, now time.Time) (*store, error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, fmt.Errorf("run folder: %w", err)
@@ -50,7 +56,7 @@ func newStore(root, name string, seed uint64, now time.Time) (*store, error) {
 			return nil, fmt.Errorf("run folder: %w", err)
 		}
 		s := &store{id: id, dir: dir}
-		return s, s.latest(root)
+		return s, s.write(goingFile, []byte(proc.Machine()+" "+proc.OwnIdent()))
 	}
 	return nil, fmt.Errorf("run folder: no free name in %s", root)
 }
@@ -64,13 +70,35 @@ func runID(now time.Time, seed uint64, try int) string {
 	return hex.EncodeToString(sum[:2])
 }
 
-// latest is set by rename, so that it never points nowhere while runs begin at the same time.
+// ended takes the mark away, and points DIR/latest at a run that has something to judge.
+func (s *store) ended(recorded bool) error {
+	if err := os.Remove(s.path(goingFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("run folder: %w", err)
+	}
+	if !recorded {
+		return nil
+	}
+	return s.latest(filepath.Dir(s.dir))
+}
+
+// GoesOn says whether the run of that folder goes on. One whose process was killed doesn't, nor does a copy from another machine.
+func GoesOn(dir string) bool {
+	b, err := os.ReadFile(filepath.Join(dir, goingFile))
+	if err != nil {
+		return false
+	}
+	machine, ident, _ := bytes.Cut(b, []byte(" "))
+	lives, err := proc.Lives(string(ident))
+	return string(machine) == proc.Machine() && (lives || err != nil)
+}
+
+// latest is set by rename, so that it never points nowhere while runs end at the same time.
 func (s *store) latest(root string) error {
-	link := filepath.Join(root, "."+s.id+".latest")
+	link := filepath.Join(root, "."+s.id+"."+Latest)
 	if err := os.Symlink(filepath.Base(s.dir), link); err != nil {
 		return nil // a file system without links: the run is found by its name
 	}
-	if err := os.Rename(link, filepath.Join(root, "latest")); err != nil {
+	if err := os.Rename(link, filepath.Join(root, Latest)); err != nil {
 		os.Remove(link)
 		return fmt.Errorf("run folder: %w", err)
 	}

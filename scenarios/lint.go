@@ -160,9 +160,20 @@ func (d *decoder) lintPause(path string, f Fault) {
 	d.warn(Problem{
 		Code: CodeShortPause, Message: fmt.Sprintf("this %s cannot outlast the lease", f.Kind),
 		Place: d.at(path+".for", "always shorter"), Related: d.related("lock.ttl", "the lease"),
-		So:  "the scenario can never show a lease that ends while its holder is stopped",
-		Fix: fmt.Sprintf("use %s, or a shorter ttl", formatSpan(Range{s.Lock.TTL + s.Lock.TTL/5, 2 * s.Lock.TTL})),
+		So:  "the lease is longer than what stops its holder, so that the run shows nothing about stale holders",
+		Fix: fmt.Sprintf("use %s, or a shorter lease: --set lock.ttl=%s", formatSpan(Range{s.Lock.TTL + s.Lock.TTL/5, 2 * s.Lock.TTL}), formatDuration(outlasted(f.For.Min))),
 	})
+}
+
+// outlasted is a lease, in round numbers, that a stop of that length outlasts.
+func outlasted(stop time.Duration) time.Duration {
+	ttl := stop * 4 / 5
+	for _, unit := range []time.Duration{time.Second, 100 * time.Millisecond, 10 * time.Millisecond, time.Millisecond} {
+		if ttl >= unit {
+			return ttl.Truncate(unit)
+		}
+	}
+	return ttl
 }
 
 // lintHits compares min-hits with how often the fault can begin.

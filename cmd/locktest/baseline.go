@@ -44,7 +44,7 @@ is known by its signature: scenario, lock, property and kind, and the kind of th
 	cmd.PersistentFlags().StringVar(&f.file, "baseline", baseline.DefaultFile, "the file")
 	cmd.PersistentFlags().StringVar(&f.dir, "run-dir", "runs", "folder of the runs' folders")
 	write := &cobra.Command{
-		Use: "write [RUN...]", Short: "Accept the violations of these runs (default: latest) that nobody expected",
+		Use: "write [RUN...]", Example: "  locktest baseline write latest --because \"no fencing yet\"", Short: "Accept the violations of these runs (default: latest) that nobody expected",
 		RunE: func(_ *cobra.Command, args []string) error { return a.baselineWrite(args, f) },
 	}
 	write.Flags().StringVar(&f.because, "because", "", "why they are accepted (required)")
@@ -77,7 +77,7 @@ func (a *app) baselineWrite(args []string, f *baselineFlags) error {
 	if err != nil {
 		return err
 	}
-	runs, err := loadRuns(args, f.dir)
+	runs, err := a.loadRuns(args, f.dir)
 	if err != nil {
 		return err
 	}
@@ -97,8 +97,17 @@ func (a *app) baselineWrite(args []string, f *baselineFlags) error {
 	return a.entries("accepted", added)
 }
 
+// readBaseline reads a file that has to be there.
+func readBaseline(name string) (*baseline.File, error) {
+	file, err := baseline.Read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, explained{err, "", []string{"an example: locktest baseline write latest --because \"no fencing yet\" makes it; --baseline names another"}}
+	}
+	return file, err
+}
+
 func (a *app) baselineShow(f *baselineFlags) error {
-	file, err := baseline.Read(f.file)
+	file, err := readBaseline(f.file)
 	if err != nil {
 		return err
 	}
@@ -106,7 +115,7 @@ func (a *app) baselineShow(f *baselineFlags) error {
 }
 
 func (a *app) baselinePrune(args []string, f *baselineFlags) error {
-	file, err := baseline.Read(f.file)
+	file, err := readBaseline(f.file)
 	if err != nil {
 		return err
 	}
@@ -117,7 +126,7 @@ func (a *app) baselinePrune(args []string, f *baselineFlags) error {
 		}
 	}
 	if len(ids) == 0 {
-		runs, err := loadRuns(args, f.dir)
+		runs, err := a.loadRuns(args, f.dir)
 		if err != nil {
 			return err
 		}
@@ -151,13 +160,13 @@ func (a *app) entries(what string, list []baseline.Entry) error {
 }
 
 // loadRuns reads what was kept of runs; none: of the latest.
-func loadRuns(args []string, root string) ([]baseline.Run, error) {
+func (a *app) loadRuns(args []string, root string) ([]baseline.Run, error) {
 	if len(args) == 0 {
 		args = []string{"latest"}
 	}
 	var runs []baseline.Run
 	for _, arg := range args {
-		path, err := findHistory(arg, root)
+		path, err := a.findHistory(arg, root)
 		if err != nil {
 			return nil, err
 		}

@@ -83,7 +83,7 @@ func parseMemory(text string) (int, error) {
 }
 
 func (a *app) check(ctx context.Context, arg, root string, cross bool, p *promise, limits checker.Options) (*runner.Outcome, error) {
-	path, err := findHistory(arg, root)
+	path, err := a.findHistory(arg, root)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +121,16 @@ func (a *app) expectations(dir string) *scenarios.Scenario {
 	return nil
 }
 
-// findHistory finds the file that RUN or HISTORY means.
-func findHistory(arg, root string) (string, error) {
+// findHistory finds the file that RUN or HISTORY means, and says so where that run goes on.
+func (a *app) findHistory(arg, root string) (string, error) {
+	path, err := historyOf(arg, root)
+	if err == nil && filepath.Base(path) == runner.HistoryFile && runner.GoesOn(filepath.Dir(path)) {
+		fmt.Fprintf(a.stderr, "locktest: the run %s goes on: this is what was recorded until now\n", filepath.Base(filepath.Dir(path)))
+	}
+	return path, err
+}
+
+func historyOf(arg, root string) (string, error) {
 	if info, err := os.Stat(arg); err == nil {
 		if !info.IsDir() {
 			return arg, nil
@@ -133,8 +141,11 @@ func findHistory(arg, root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if arg == "latest" && len(runs) > 0 {
-		return historyIn(filepath.Join(root, "latest"))
+	if filepath.Base(arg) == runner.Latest {
+		if dir := filepath.Dir(arg); dir != "." {
+			root = dir
+		}
+		return latestIn(root)
 	}
 	var found []string
 	for _, r := range runs {
@@ -144,11 +155,34 @@ func findHistory(arg, root string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", usage{fmt.Errorf("there is no file and no run %q (looked in %s, which has %d runs)", arg, root, len(runs))}
+		return "", explained{usage{fmt.Errorf("there is no file and no run %q (looked in %s, which has %s)", arg, root, number(len(runs), "run"))}, "", []string{"locktest list runs --run-dir " + root, "locktest run quickstart makes one"}}
 	case 1:
 		return historyIn(filepath.Join(root, found[0]))
 	}
 	return "", usage{fmt.Errorf("%q can mean %d runs: %s", arg, len(found), strings.Join(found, ", "))}
+}
+
+// latestIn is the run that ended last; where nothing says which that is, since none ended in peace, the last that is over.
+func latestIn(root string) (string, error) {
+	if path, err := historyIn(filepath.Join(root, runner.Latest)); err == nil {
+		return path, nil
+	}
+	runs, err := listRuns(root)
+	if err != nil {
+		return "", err
+	}
+	fix := []string{"locktest run quickstart makes one; locktest list runs --run-dir " + root + " names those that there are"}
+	for _, r := range slices.Backward(runs) {
+		dir := filepath.Join(root, r)
+		if runner.GoesOn(dir) {
+			fix = []string{r + " goes on: wait for its end, or give its name to see what it has recorded until now"}
+			continue
+		}
+		if path, err := historyIn(dir); err == nil {
+			return path, nil
+		}
+	}
+	return "", explained{usage{fmt.Errorf("there is no latest run: none of those in %s has ended", root)}, "", fix}
 }
 
 func historyIn(dir string) (string, error) {

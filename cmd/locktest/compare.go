@@ -42,18 +42,36 @@ type compareFlags struct {
 func (a *app) compareCommand() *cobra.Command {
 	f := &compareFlags{}
 	cmd := &cobra.Command{
-		Use:   "compare --lock LOCK[,LOCK…] SCENARIO...",
-		Short: "Run many locks under the same scenarios, and put what they kept side by side",
+		Use:   "compare RUN...|--lock LOCK[,LOCK…] SCENARIO...",
+		Short: "Put side by side what many locks kept under the same scenarios, in runs of now or in recorded ones",
 		Long: `Run each lock under each scenario, and print the matrix: held, violated, unavailable, inconclusive or n/a, of how many runs.
 What a scenario expects is not looked at: a violation is one. A scenario that a lock or its servers can't be put to is n/a.
+
+With the folders of runs (or their ids, or latest) in the place of scenarios nothing is run: what they recorded is put side by
+side, each by its lock and its scenario. They have to have ended.
 
 With --data the cells are kept, one a line, and those that are there already are not run again. Exit status: 0 when every cell
 was run, whatever became of it; else that of the failure.`,
 		Example: `  locktest compare --lock redis/single,etcd/lease scenarios/matrix/*.yaml
-  locktest compare --lock all --runs 3 --jobs 3 --data cells.jsonl --html matrix.html scenarios/matrix/*.yaml`,
+  locktest compare --lock all --runs 3 --jobs 3 --data cells.jsonl --html matrix.html scenarios/matrix/*.yaml
+  locktest compare runs/20261129T131702-pause-holder-7f3a runs/20261129T132210-pause-holder-9c21`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeScenarios,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.compare(cmd.Context(), args, f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			runs, err := recordedRuns(args, f.dir)
+			if err != nil {
+				return err
+			}
+			if runs == nil {
+				return a.compare(cmd.Context(), args, f)
+			}
+			for _, name := range []string{"lock", "runs", "jobs", "seed", "data"} {
+				if cmd.Flags().Changed(name) {
+					return usage{fmt.Errorf("--%s is for runs that are still to be made, and these are recorded: %s", name, strings.Join(args, " "))}
+				}
+			}
+			return a.compareRuns(runs, f)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.locks, "lock", nil, "PROVIDER/STRATEGY, several with commas between; all: every one that isn't broken on purpose")
@@ -103,7 +121,7 @@ func (a *app) compare(ctx context.Context, files []string, f *compareFlags) erro
 // comparedLocks are those of --lock.
 func comparedLocks(names []string) ([]catalog.Lock, error) {
 	if len(names) == 0 {
-		return nil, usage{errors.New("no lock was given: --lock PROVIDER/STRATEGY[,…], or all")}
+		return nil, usage{errors.New("no lock was given: --lock PROVIDER/STRATEGY[,…], or all; the folders of runs instead of scenarios need none")}
 	}
 	var out []catalog.Lock
 	for _, name := range names {

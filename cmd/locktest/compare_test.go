@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -39,5 +40,62 @@ func TestCompare(t *testing.T) {
 	}
 	if r := locktest(t, "compare", "--lock", "memory/none", s); r.status != 64 || !strings.Contains(r.stderr, "there is no lock memory/none") {
 		t.Errorf("exit status %d: %s", r.status, r.stderr)
+	}
+}
+
+// Recorded runs are put side by side without running anything, in every form; what is no ended run is refused in words.
+func TestCompareRecordedRuns(t *testing.T) {
+	s := scenario(t, clean)
+	t.Chdir(t.TempDir())
+	for _, lock := range []string{"memory/lease", "broken/everyone", "memory/lease"} {
+		locktest(t, "run", s, "--lock", lock, "-q")
+	}
+	runs, err := listRuns("runs")
+	if err != nil || len(runs) != 3 {
+		t.Fatalf("%v: %v", err, runs)
+	}
+	args := []string{"compare"}
+	for _, r := range runs {
+		args = append(args, filepath.Join("runs", r))
+	}
+	r := locktest(t, append(args, "--html", "m.html", "--markdown", "m.md")...)
+	for _, want := range []string{"scenario  broken/everyone ", "violated 1/1", "2/2", "availability", "acquire p50", "It broke its promise under test.", "memory/lease: It kept everything under test."} {
+		if r.status != 0 || !strings.Contains(r.stdout, want) {
+			t.Errorf("status %d, without %q:\n%s\n%s", r.status, want, r.stdout, r.stderr)
+		}
+	}
+	if page := read(t, "m.html"); strings.Count(page, "report.html\">report") != 3 || !strings.Contains(page, "available ") {
+		t.Error("the page doesn't lead to the three reports, or has no figures")
+	}
+	if text := read(t, "m.md"); !strings.Contains(text, "| test | memory/lease | 2 | ") {
+		t.Error(text)
+	}
+	var doc struct {
+		Cells []struct{ Lock, Word, Dir string }
+	}
+	if r := locktest(t, append(args, "--json")...); json.Unmarshal([]byte(r.stdout), &doc) != nil || len(doc.Cells) != 3 || doc.Cells[0].Dir == "" {
+		t.Errorf("%s", r.stdout)
+	}
+	if again, err := listRuns("runs"); err != nil || len(again) != 3 {
+		t.Errorf("something was run: %v %v", again, err)
+	}
+	last := runs[2][strings.LastIndexByte(runs[2], '-')+1:]
+	if r := locktest(t, "compare", last, "latest"); r.status != 0 || !strings.Contains(r.stdout, "1/1") {
+		t.Errorf("one run by its id and as latest: status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	killed := filepath.Join("runs", runs[0])
+	if err := os.Remove(filepath.Join(killed, "result.json")); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{
+		"is a recorded run, and " + s:  {args[2], s},
+		"--lock is for runs that are":  {args[2], "--lock", "redis/single"},
+		"did not come to its end":      {killed, args[2]},
+		"is no run's folder":           {"runs", args[2]},
+		"all are runs, or all are sce": {args[2], "pause-holder"},
+	} {
+		if r := locktest(t, append([]string{"compare"}, args...)...); r.status != 64 || !strings.Contains(strings.Join(strings.Fields(r.stderr), " "), want) {
+			t.Errorf("%v: status %d, without %q\n%s", args, r.status, want, r.stderr)
+		}
 	}
 }

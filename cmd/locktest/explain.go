@@ -14,9 +14,9 @@ import (
 func (a *app) explainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain WORD",
-		Short: "Explain a property, a verdict, a finding, a fault, an error code, a lock, or a word of the field",
-		Long: `Explain a word, offline: properties, verdicts, kinds of finding, faults, error codes, locks, workloads, and the words of the field with
-their synonyms. Without a word it lists all that there are.`,
+		Short: "Explain a property, a verdict, a finding, a fault, an error code, a lock, a key of scenario files, or a word of the field",
+		Long: `Explain a word, offline: properties, verdicts, kinds of finding, faults, error codes, locks, workloads, keys of
+scenario files (run.settle, faults[1].for), what a run prints, and the words of the field with their synonyms. Without a word it lists all that there are.`,
 		Example: "  locktest explain fencing token\n  locktest explain stale-write\n  locktest explain LT105",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var names []string
@@ -65,11 +65,8 @@ func (a *app) words() error {
 		return a.print(map[string]any{"schema": "locktest.explain/1", "pages": catalog.Pages()})
 	}
 	by := map[string][]string{}
-	var kinds []string
+	kinds := []string{"property", "verdict", "finding", "strength", "term", "fault", "workload", "value", "metric", "key", "code", "lock"}
 	for _, p := range catalog.Pages() {
-		if by[p.Kind] == nil {
-			kinds = append(kinds, p.Kind)
-		}
 		by[p.Kind] = append(by[p.Kind], p.Name)
 	}
 	var err error

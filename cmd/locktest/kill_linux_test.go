@@ -134,11 +134,15 @@ func TestKilledHarness(t *testing.T) {
 		}
 		time.Sleep(20 * time.Millisecond) // polled, until the deadline above
 	}
-	h, err := history.LoadJSONL(filepath.Join(dir, "latest", "history.jsonl"))
+	runs, err := listRuns(dir)
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("%v: %v", err, runs)
+	}
+	h, err := history.LoadJSONL(filepath.Join(dir, runs[0], "history.jsonl"))
 	if err != nil || len(h.Ops) < 4 {
 		t.Fatalf("%v, %d events", err, len(h.Ops))
 	}
-	r := locktest(t, "check", "latest", "--run-dir", dir)
+	r := locktest(t, "check", runs[0], "--run-dir", dir)
 	if r.status != 2 || !strings.Contains(r.stdout, "INCONCLUSIVE") || !strings.Contains(r.stdout, "mutual exclusion") {
 		t.Errorf("check: status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}

@@ -56,8 +56,9 @@ func (a *app) listCommand() *cobra.Command {
 	}
 	what := slices.Sorted(maps.Keys(lists))
 	cmd := &cobra.Command{
-		Use:       "list [" + strings.Join(what, "|") + "]",
+		Use:       "list [ops|" + strings.Join(what, "|") + "]",
 		Short:     "What there is: scenarios, locks, faults, …",
+		Example:   "  locktest list locks\n  locktest list ops latest",
 		ValidArgs: what,
 		Args:      cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -66,7 +67,12 @@ func (a *app) listCommand() *cobra.Command {
 			}
 			list, ok := lists[args[0]]
 			if !ok {
-				return usage{fmt.Errorf("list %s: expected ops or one of %s", args[0], strings.Join(what, ", "))}
+				all := append([]string{"ops"}, what...)
+				err := usage{fmt.Errorf("list %s: expected one of %s", args[0], strings.Join(all, ", "))}
+				if near := scenarios.Nearest(args[0], all); near != "" {
+					return explained{err, "", []string{"did you mean locktest list " + near + "?"}}
+				}
+				return err
 			}
 			items, err := list()
 			if err != nil {
@@ -142,8 +148,11 @@ func listCodes() []item {
 // aboutRun is what a run's result says in short.
 func aboutRun(dir string) string {
 	b, err := os.ReadFile(filepath.Join(dir, runner.ResultFile))
-	if err != nil {
-		return "no result: it goes on, or was ended before it had one"
+	switch {
+	case runner.GoesOn(dir):
+		return "it goes on"
+	case err != nil:
+		return "no result: it was killed before it had one; locktest check judges what it recorded"
 	}
 	var r reports.Document
 	if err := json.Unmarshal(b, &r); err != nil {

@@ -194,11 +194,14 @@ func TestListOps(t *testing.T) {
 		t.Errorf("status %d, %d lines\n%s", r.status, n, r.stderr)
 	}
 	all := locktest(t, "list", "ops", "latest", "--run-dir", dir, "--json")
+	if r := locktest(t, "list", "ops", "--run-dir", dir, "--json"); r.status != 0 || r.stdout != all.stdout {
+		t.Errorf("without a run: status %d\n%s", r.status, r.stderr)
+	}
 	var doc struct{ Ops []struct{ Client string } }
 	if err := json.Unmarshal([]byte(all.stdout), &doc); err != nil || len(doc.Ops) < n {
 		t.Errorf("%v, %d operations", err, len(doc.Ops))
 	}
-	for _, args := range [][]string{{"list", "ops"}, {"list", "ops", "latest", "--filter", "who:c1"}, {"list", "ops", "nope"}} {
+	for _, args := range [][]string{{"list", "ops", "a", "b"}, {"list", "ops", "latest", "--filter", "who:c1"}, {"list", "ops", "nope"}} {
 		if r := locktest(t, append(args, "--run-dir", dir)...); r.status != 64 {
 			t.Errorf("%v: status %d\n%s", args, r.status, r.stderr)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,7 @@ type choice struct {
 func (c *choice) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&c.locks, "lock", nil, "PROVIDER/STRATEGY: run the scenario against this lock (may be repeated)")
-	f.StringVar(&c.from, "lock-from", "", "file of locktest advise --json: the lock, its TTL, and what the resource checks")
+	f.StringVar(&c.from, "lock-from", "", "file of locktest advise --json: the lock, its TTL (unless it would outlast the pauses of the scenario), and what the resource checks")
 	f.StringVar(&c.on, "on", "", "where the servers run: auto, embedded, process, docker or external")
 	f.StringVar(&c.seed, "seed", "", "seed of everything that is drawn (default: the file's, else drawn and printed)")
 	cmd.RegisterFlagCompletionFunc("lock", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -88,6 +89,12 @@ func (a *app) load(files []string, c *choice) ([]loaded, error) {
 				return nil, err
 			}
 			s, found := scenarios.Load(file, source, names, settings...)
+			if own, without, ok := ownLease(file, source, names, settings, found); ok {
+				if !a.quiet {
+					fmt.Fprintf(a.stderr, "locktest: %s keeps its lease of %v: the advised one, %v, would outlast its pauses, and the run would show nothing about stale holders (--set lock.ttl=%v runs with it)\n", own.Name, own.Lock.TTL, s.Lock.TTL, s.Lock.TTL)
+				}
+				s, found = own, without
+			}
 			problems = append(problems, found...)
 			if c.lock && s != nil && s.Lock.Use == "" {
 				problems = append(problems, scenarios.NoLock(s, source))
@@ -105,6 +112,25 @@ func (a *app) load(files []string, c *choice) ([]loaded, error) {
 		return nil, err
 	}
 	return all, nil
+}
+
+// ownLease loads a scenario with its own lease where the one of --lock-from would outlast its pauses, and its own doesn't.
+func ownLease(file string, source []byte, names scenarios.Names, settings []scenarios.Setting, found scenarios.Problems) (*scenarios.Scenario, scenarios.Problems, bool) {
+	short := func(p scenarios.Problem) bool { return p.Code == scenarios.CodeShortPause }
+	var rest []scenarios.Setting
+	for _, s := range settings {
+		switch {
+		case s.Key == "lock.ttl" && s.Flag != "--lock-from":
+			return nil, nil, false // said on the command line
+		case s.Key != "lock.ttl":
+			rest = append(rest, s)
+		}
+	}
+	if len(rest) == len(settings) || !slices.ContainsFunc(found, short) || found.Failed() {
+		return nil, nil, false
+	}
+	s, problems := scenarios.Load(file, source, names, rest...)
+	return s, problems, s != nil && !problems.Failed() && !slices.ContainsFunc(problems, short)
 }
 
 // orOne: without --lock there is one run per file, with the lock that it names.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -48,16 +47,11 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	a := &app{stdout: stdout, stderr: stderr, page: reports.HTML, json: slices.Contains(args, "--json"), bisect: asksBisect(args)} // also where flags can't be read
 	root := a.root()
 	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return a.exit
 	}
-	if strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
-		err = usage{err}
-	}
-	return a.fail(err)
+	return a.fail(mend(cmd, err))
 }
 
 // asksBisect is for where flags can't be read.
@@ -108,17 +102,9 @@ judges from the recorded history whether the lock kept its promises.`,
 	f.BoolVar(&a.json, "json", false, "one JSON document on standard output, also on failure")
 	f.StringVarP(&a.dir, "dir", "C", "", "work in this folder")
 	root.AddCommand(a.runCommand(), a.checkCommand(), a.reportCommand(), a.validateCommand(), a.listCommand(), a.schemaCommand(), a.clientCommand(), a.versionCommand(), a.doctorCommand(), a.compareCommand(), a.adviseCommand(), a.baselineCommand(), a.explainCommand())
-	for _, c := range root.Commands() {
-		if check := c.Args; check != nil {
-			c.Args = func(cmd *cobra.Command, args []string) error {
-				if err := check(cmd, args); err != nil {
-					return usage{fmt.Errorf("%s: %w", cmd.Name(), err)}
-				}
-				return nil
-			}
-		}
-	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{err} })
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	polite(root)
 	return root
 }
 
@@ -135,11 +121,6 @@ func (a *app) prepare() error {
 	}
 	return nil
 }
-
-// usage is a mistake on the command line.
-type usage struct{ error }
-
-func (u usage) Unwrap() error { return u.error }
 
 // told is about scenario files whose problems are on the screen already.
 type told struct {
@@ -190,8 +171,6 @@ func explain(err error) error {
 		return explained{err, catalog.CodeHistory, nil}
 	case errors.Is(err, baseline.ErrFormat):
 		return explained{err, catalog.CodeBaseline, nil}
-	case errors.As(err, new(usage)):
-		return explained{err, "", []string{"locktest help says what there is; locktest help COMMAND what it takes"}}
 	}
 	return err
 }

@@ -18,6 +18,7 @@ func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:       "schema [scenario|client]",
 		Short:     "Print a JSON Schema: of scenario files (for editors), or of the client protocol",
+		Example:   "  locktest schema scenario",
 		ValidArgs: []string{"scenario", "client"},
 		Args:      cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -32,15 +32,17 @@ type pageFlags struct {
 func (a *app) reportCommand() *cobra.Command {
 	f := &pageFlags{}
 	cmd := &cobra.Command{
-		Use:   "report RUN|HISTORY",
+		Use:   "report [RUN|HISTORY]",
 		Short: "Write the page of a run anew, open it, or serve it",
-		Long: `Judge what was recorded and write its page: one HTML file with everything in it, that asks for nothing from anywhere. It lies
+		Long: `Judge what was recorded (by default in the latest run) and write its page: one HTML file with everything in it, that asks for nothing from anywhere. It lies
 in the run's folder unless --output says otherwise; of a history from elsewhere it lies beside that.
 
 Exit status 0 once the page is written, whatever the verdict is: locktest check has that.`,
 		Example: "  locktest report latest --open\n  locktest report 7f3a -o /tmp/report.html\n  locktest report runs/latest --serve",
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.makePage(cmd.Context(), args[0], f) },
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.makePage(cmd.Context(), append(args, runner.Latest)[0], f)
+		},
 	}
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "file to write")
 	cmd.Flags().BoolVar(&f.open, "open", false, "open it in the browser (never where CI is set)")
@@ -100,7 +102,7 @@ func (f *pageFlags) place(arg string, o *runner.Outcome) (string, error) {
 	case o.Dir != "":
 		return filepath.Join(o.Dir, reports.HTMLFile), nil
 	}
-	history, err := findHistory(arg, f.dir)
+	history, err := historyOf(arg, f.dir)
 	return history + ".html", err
 }
 

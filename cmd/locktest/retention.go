@@ -52,9 +52,9 @@ func (k *retention) drop(o *runner.Outcome) error {
 
 // relink lets latest point to the last run that stays, where it points to one that is gone.
 func (k *retention) relink(root, gone string) error {
-	link := filepath.Join(root, "latest")
+	link := filepath.Join(root, runner.Latest)
 	if to, err := os.Readlink(link); err != nil || to != gone {
-		return nil // another run began meanwhile, or there are no links here
+		return nil // another run ended meanwhile, or there are no links here
 	}
 	if err := os.Remove(link); err != nil || len(k.stays) == 0 {
 		return err

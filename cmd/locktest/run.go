@@ -49,7 +49,7 @@ Exit status: 0 all as expected, 1 a safety property is violated, 2 inconclusive,
   locktest run contention --lock redis/single --lock redis/redlock --repeat 5`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage{errors.New("no scenario was given: a file, or a name of locktest list scenarios")}
+				return usage{errors.New("run: no scenario was given: a file, or a name of locktest list scenarios")}
 			}
 			return nil
 		},
@@ -131,7 +131,7 @@ func (a *app) ended(ctx context.Context, runs int) {
 	if !errors.As(context.Cause(ctx), &signal) {
 		return
 	}
-	fmt.Fprintf(a.stderr, "locktest: ended by %s after %d runs\n", signal, runs)
+	fmt.Fprintf(a.stderr, "locktest: ended by %s after %s\n", signal, number(runs, "run"))
 	if status := signalStatus(string(signal)); status != 0 {
 		a.exit = a.coded(status)
 	}
