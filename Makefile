@@ -74,8 +74,8 @@ privileged: need ## faults that need root: tests whose names begin with TestPriv
 bench: need ## the harness's own speed and cost, as ratios where that says more
 	$(GO) test -count=1 -timeout 20m -run xxx -bench . -benchtime 3s ./bench
 
-tutorial: need ## every command of docs/tutorial.md does what it says there
-	$(GO) test -count=1 -tags tutorial -timeout 10m -v -run TestTutorial ./cmd/locktest
+tutorial: need ## every command of docs/tutorial.md and of the README does what it says there
+	$(GO) test -count=1 -tags tutorial -timeout 10m -parallel 6 -v -run TestTutorial ./cmd/locktest
 
 screenshot: need build ## the picture of a report in the README, from a run made for it (needs Chromium)
 	bin/locktest run pause-holder --lock redis/single --set workload.resource=ignores-token -o html=bin/report.html >bin/report.txt || test $$? -eq 1

@@ -17,6 +17,7 @@ var commandBlock = regexp.MustCompile("(?ms)^```sh([^\n]*)\n(.*?)^```")
 // Every command of the tutorial does what the tutorial says, in an empty folder: bin/locktest is this program, and building it
 // is left out.
 func TestTutorial(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../docs/tutorial.md")
 	if err != nil {
 		t.Fatal(err)
