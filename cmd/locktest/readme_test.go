@@ -18,6 +18,7 @@ var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```")
 // Every command of the README does what it says there, in folders with a copy of the scenarios. A build of this tree stands for
 // `go run`; what is to be installed is only parsed; names that stand for something are replaced by it.
 func TestTutorialReadme(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
