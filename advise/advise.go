@@ -28,7 +28,7 @@ type Answers struct {
 	Nested     bool          // sections take another lock inside
 }
 
-// Stores are what Answers.Have may name.
+// Stores are what Answers.Have may name. Of managed services alone nothing is advised.
 func Stores() []string { return []string{"etcd", "zookeeper", "postgres", "redis", "managed"} }
 
 // Choice is the advice.
@@ -93,10 +93,14 @@ func (a Answers) check() error {
 	case len(a.Have) == 0 && a.Instances > 1:
 		return fmt.Errorf("nothing to keep a lock in: one of %v has to be there", Stores())
 	case a.Instances > 1 && slices.Equal(a.Have, []string{"managed"}):
-		return errors.New("locks of managed services are not among those that were measured: test yours as a lock of your own")
+		return errors.New(managed)
 	}
 	return nil
 }
+
+// managed is why there is no advice of a lock that somebody else runs.
+const managed = "locks of managed services were not measured: judge the log of yours by locktest check LOG --expiry lease --ttl TTL " +
+	"(docs/history.md), or make it a lock of your own under locks/ (docs/architecture.md); a managed Redis or PostgreSQL is redis or postgres here"
 
 func (a Answers) has(store string) bool { return slices.Contains(a.Have, store) }
 
@@ -111,9 +115,9 @@ func (a Answers) provider() Choice {
 		return because("etcd", "cas", "etcd compares revisions in a transaction: only one of two writers of a revision succeeds, whatever clocks and pauses do")
 	case a.ReadHeavy:
 		return a.readers()
-	case a.Exclusive || a.Writes || a.Failover && a.RedisNodes < 3:
+	case a.Exclusive || a.Writes || a.Failover && !(a.has("redis") && a.RedisNodes >= 3):
 		return a.safest()
-	case a.Failover && a.has("redis"):
+	case a.Failover:
 		return because("redis", "redlock", "no write depends on it, and a majority of independent servers outlives any one of them")
 	}
 	return a.cheapest()
