@@ -13,7 +13,7 @@ async function withLock(db, key, work) {
     if (!got.succeeded) throw new Busy(key);
     await work(got.header.revision);
   } catch (e) { errors.push(e); }
-  await lease.revoke().catch((e) => errors.push(e)); // an error, too, where it ended before
+  await db.leaseClient.leaseRevoke({ ID: id }).catch((e) => errors.push(e)); // an error, too, where it ended before
   if (errors.length > 0) throw new AggregateError(errors, errors.join("; ")); }
 async function work(token) { console.log("token", token); } // write with it: UPDATE ... WHERE token <= $token
 const db = new Etcd3({ hosts: process.env.ETCD_ENDPOINT ?? "127.0.0.1:2379" });

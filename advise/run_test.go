@@ -1,0 +1,546 @@
+//go:build advice
+
+package advise_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/locktest/locktest/advise"
+	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/cluster/etcdd"
+	"github.com/locktest/locktest/cluster/process"
+	"github.com/locktest/locktest/cluster/proxy"
+	"github.com/locktest/locktest/internal/proc"
+	"github.com/locktest/locktest/locks/etcd"
+	"github.com/locktest/locktest/locks/postgres"
+	"github.com/locktest/locktest/locks/redis"
+	"github.com/locktest/locktest/locks/zookeeper"
+)
+
+const (
+	ttl   = 4 * time.Second // longer than the two seconds that a program waits
+	limit = 90 * time.Second
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == etcd.ChildArg {
+		etcdd.Main(os.Args[2:])
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// Every program that is printed compiles, and does on a real server what it says.
+func TestPrograms(t *testing.T) {
+	node := sync.OnceValues(func() (string, error) { return modules(t) })
+	for provider, s := range map[string]struct {
+		service cluster.Service
+		nodes   int
+	}{"redis": {redis.Service(), 3}, "postgres": {postgres.Service(), 1}, "etcd": {etcd.Service(etcdd.Version), 1}, "zookeeper": {zookeeper.Service(), 1}, "memory": {}} {
+		t.Run(provider, func(t *testing.T) {
+			t.Parallel()
+			addrs := start(t, s.service, s.nodes)
+			for _, lock := range lockNames() {
+				for _, language := range advise.Languages() {
+					c := advise.Choice{Lock: lock, TTL: ttl}
+					text, err := advise.Code(c, language)
+					if err != nil || !strings.HasPrefix(lock, provider+"/") {
+						continue // that there is a reason is tested elsewhere
+					}
+					t.Run(strings.TrimPrefix(lock, provider+"/")+"/"+language, func(t *testing.T) {
+						t.Parallel()
+						p := &program{language: language, text: text, addrs: addrs, node: node, name: "job" + strings.Map(letters, lock+language)}
+						p.run(t, lock)
+					})
+				}
+			}
+		})
+	}
+}
+
+func lockNames() []string {
+	return []string{"memory/mutex", "redis/single", "redis/redlock", "postgres/lease", "postgres/advisory", "postgres/advisory-shared", "postgres/optimistic",
+		"etcd/lease", "etcd/rwlock", "etcd/cas", "zookeeper/ephemeral", "zookeeper/rwlock"}
+}
+
+func letters(r rune) rune {
+	if r >= 'a' && r <= 'z' {
+		return r
+	}
+	return -1
+}
+
+// start starts servers.
+func start(t *testing.T, service cluster.Service, nodes int) (addrs []string) {
+	t.Helper()
+	if nodes == 0 {
+		return nil
+	}
+	s, err := proc.NewSpawner(proc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	o := process.Options{Service: service, Nodes: nodes, Spawner: s, LogDir: filepath.Join(t.TempDir(), "logs")}
+	if service.Child != "" {
+		if o.Self, err = os.Executable(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := process.New(o)
+	if err != nil {
+		t.Fatalf("%v; make deps installs what is missing", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	n, err := cluster.Up(ctx, c, func(nodes []cluster.Node, p *cluster.Peering) (cluster.Network, error) {
+		return proxy.New(proxy.Options{Clients: []string{"c1"}, Nodes: nodes, Peering: p, Rand: rand.New(rand.NewPCG(1, 1))})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		n.Close()
+	})
+	for _, node := range c.Nodes() {
+		addrs = append(addrs, node.Addr())
+	}
+	return addrs
+}
+
+// modules installs the pinned packages of Node.
+func modules(t *testing.T) (string, error) {
+	dir, err := os.MkdirTemp("", "locktest-node-")
+	if err != nil {
+		return "", err
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.CopyFS(dir, os.DirFS("code/testdata/node")); err != nil {
+		return "", err
+	}
+	cmd := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("npm ci: %w: %s", err, out)
+	}
+	return dir, nil
+}
+
+// program is one that was printed, whose work waits for a line.
+type program struct {
+	language string
+	text     string
+	name     string // of the lock, instead of job
+	addrs    []string
+	node     func() (string, error)
+	argv     []string
+}
+
+var (
+	job  = regexp.MustCompile(`\bjob\b`)
+	once = regexp.MustCompile(`once: (CREATE TABLE )(.*\))`)
+	// placeholders are what each language's work does, and what makes it wait.
+	placeholders = map[string][2]string{
+		"go":     {`(fmt\.Print\w+\([^)]*\));`, `$1; fmt.Scanln();`},
+		"python": {`(print\(.*flush=True\))`, `$1; input()`},
+		"node":   {`(console\.log\([^)]*\));`, `$1; await new Promise((r) => process.stdin.resume().once("data", () => { process.stdin.pause(); r(); }));`},
+		"java":   {`(System\.out\.println\([^)]*\));`, `$1; try { System.in.read(); } catch (java.io.IOException e) { throw new java.io.UncheckedIOException(e); }`},
+	}
+)
+
+// build writes and compiles text.
+func (p *program) build(t *testing.T, text string) *program {
+	t.Helper()
+	q := *p
+	dir := t.TempDir()
+	file := filepath.Join(dir, map[string]string{"go": "main.go", "python": "job.py", "node": "job.mjs", "java": "Job.java"}[p.language])
+	var compile []string
+	switch p.language {
+	case "go":
+		compile = []string{"go", "build", "-o", filepath.Join(dir, "job"), file} // with the versions of this module
+		q.argv = []string{filepath.Join(dir, "job")}
+	case "python":
+		q.argv = []string{"/usr/bin/python3", file} // Debian's, which has the packages
+		compile = []string{"/usr/bin/python3", "-W", "error", "-m", "py_compile", file}
+	case "node":
+		modules, err := p.node()
+		if err != nil {
+			t.Fatal(err)
+		}
+		file = filepath.Join(modules, filepath.Base(dir)+p.name+".mjs")
+		q.argv = []string{"node", file}
+		compile = []string{"node", "--check", file}
+	case "java":
+		path := dir
+		for _, jar := range []string{"postgresql", "curator-recipes", "slf4j-simple"} {
+			path += ":/usr/share/java/" + jar + ".jar"
+		}
+		compile = []string{"javac", "-Xlint:all,-try,-serial", "-Werror", "-cp", path, "-d", dir, file}
+		q.argv = []string{"java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", path, "Job"}
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), compile[0], compile[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s\n%s", compile, err, out, text)
+	}
+	return &q
+}
+
+// waiting is text with a work that waits for a line, and with a lock of its own.
+func (p *program) waiting(t *testing.T) string {
+	t.Helper()
+	h := placeholders[p.language]
+	find := regexp.MustCompile(h[0])
+	if n := len(find.FindAllString(p.text, -1)); n != 1 {
+		t.Fatalf("%d placeholders, want 1:\n%s", n, p.text)
+	}
+	return job.ReplaceAllString(find.ReplaceAllString(p.text, h[1]), p.name)
+}
+
+func (p *program) run(t *testing.T, lock string) {
+	if lock == "memory/mutex" {
+		p.inOneProcess(t)
+		return
+	}
+	q := p.build(t, p.waiting(t))
+	q.prepare(t)
+	switch {
+	case lock == "postgres/optimistic" || lock == "etcd/cas":
+		q.versions(t)
+	case lock == "postgres/advisory":
+		q.session(t)
+	case lock == "postgres/advisory-shared":
+		q.shared(t)
+	case lock == "etcd/rwlock":
+		reader := strings.NewReplacer(`"`+p.name+`/w-", "`+p.name+`/"`, `"`+p.name+`/r-", "`+p.name+`/w-"`).Replace(p.waiting(t))
+		q.lease(t)
+		q.readers(t, p.build(t, reader))
+	default:
+		q.lease(t)
+	}
+}
+
+// lease: one of two is granted; a holder that stands still loses it and learns so; a dead one's is free after its end.
+func (p *program) lease(t *testing.T) {
+	a := p.refusesAnother(t)
+	a.signal(syscall.SIGSTOP)
+	b := p.granted(t, a.token)
+	a.signal(syscall.SIGCONT)
+	a.end(true) // and doesn't touch b's
+	b.end(false)
+	p.afterDeath(t, b.token)
+}
+
+// refusesAnother has one hold that the other is refused for. What ended meanwhile, on a slow machine, is tried again.
+func (p *program) refusesAnother(t *testing.T) *running {
+	t.Helper()
+	for range 5 {
+		a := p.granted(t, 0)
+		since := time.Now()
+		b := p.start(t)
+		if !b.began() {
+			b.busy()
+			if time.Since(since) < ttl {
+				return a
+			}
+			a.kill()
+			continue
+		}
+		if time.Since(since) < ttl-time.Second {
+			t.Fatalf("two hold %s at once, %v after the first grant", p.name, time.Since(since))
+		}
+		a.kill()
+		b.kill()
+	}
+	t.Fatal("nobody was refused within a lease: the machine is too slow")
+	return nil
+}
+
+func (p *program) afterDeath(t *testing.T, token uint64) {
+	t.Helper()
+	dead := p.granted(t, token)
+	dead.kill()
+	died := time.Now()
+	p.granted(t, dead.token).end(false)
+	if d := time.Since(died); d > ttl+15*time.Second {
+		t.Errorf("a dead holder's lock was free after %v", d)
+	}
+}
+
+// session: the lock ends with its connection, and not by itself.
+func (p *program) session(t *testing.T) {
+	p.refusesAnother(t).end(false)
+	a := p.granted(t, 0)
+	n := p.sql(t, `SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND granted AND (classid::bigint << 32) | objid::bigint = hashtextextended($1, 0)`, p.name)
+	if n != 1 {
+		t.Fatalf("%d holders", n)
+	}
+	b := p.granted(t, 0)
+	a.end(true)
+	b.end(false)
+	p.afterDeath(t, 0)
+}
+
+// shared: readers hold at once, and a writer keeps them out.
+func (p *program) shared(t *testing.T) {
+	writer := p.connect(t)
+	if _, err := writer.Exec(t.Context(), `SELECT pg_advisory_lock(hashtextextended($1, 0))`, p.name); err != nil {
+		t.Fatal(err)
+	}
+	refused := p.start(t)
+	if refused.began() {
+		t.Fatal("a reader is let in beside a writer")
+	}
+	refused.busy()
+	writer.Close(t.Context())
+	a, b := p.granted(t, 0), p.granted(t, 0)
+	a.end(false)
+	b.kill()
+	if n := p.sql(t, `WITH gone AS MATERIALIZED (SELECT pg_advisory_xact_lock(hashtextextended($1, 0))) SELECT count(*) FROM gone`, p.name); n != 1 {
+		t.Errorf("%d", n)
+	}
+}
+
+// readers: two of them at once, and no writer beside them.
+func (p *program) readers(t *testing.T, reader *program) {
+	for range 5 {
+		since := time.Now()
+		a, b := reader.granted(t, 0), reader.granted(t, 0)
+		w := p.start(t)
+		if wrote := w.began(); wrote && time.Since(since) < ttl-time.Second {
+			t.Fatal("a writer is let in beside readers")
+		} else if !wrote && time.Since(since) < ttl {
+			w.busy()
+			a.end(false)
+			b.end(false)
+			return
+		}
+		for _, r := range []*running{a, b, w} {
+			r.kill()
+		}
+	}
+	t.Fatal("no reader held for long enough: the machine is too slow")
+}
+
+// versions: who was slower begins again, and is busy when its time is over.
+func (p *program) versions(t *testing.T) {
+	a, b := p.granted(t, 0), p.granted(t, 0)
+	b.end(false)
+	a.line()
+	if !a.began() {
+		t.Fatalf("the slower one doesn't begin again: %s", a.errors())
+	}
+	a.end(false)
+
+	a, b = p.granted(t, 0), p.granted(t, 0)
+	b.end(false)
+	time.Sleep(2100 * time.Millisecond) // longer than a program tries
+	a.line()
+	if a.began() {
+		t.Fatal("the slower one tries for ever")
+	}
+	a.busy()
+	if strings.Contains(p.text, "once: ") {
+		if n := p.sql(t, `SELECT value FROM jobs WHERE name = $1`, p.name); n != 3 {
+			t.Errorf("three were done, and the value is %d", n)
+		}
+	}
+}
+
+// inOneProcess has the work ask for the lock again.
+func (p *program) inOneProcess(t *testing.T) {
+	alone := p.build(t, p.waiting(t)).granted(t, 0)
+	alone.end(false)
+	again := strings.NewReplacer("context.Background(), work)", "context.Background(), func(ctx context.Context) error { return job.with(ctx, work) })",
+		"\nwith_lock(work)", "\nwith_lock(lambda: with_lock(work))", "{ withLock(Job::work); }", "{ withLock(() -> { withLock(Job::work); return null; }); }").Replace(p.text)
+	if again == p.text {
+		t.Fatalf("no call:\n%s", p.text)
+	}
+	twice := p.build(t, again).start(t)
+	if twice.began() {
+		t.Fatal("two hold at once")
+	}
+	twice.busy()
+}
+
+// prepare makes the table that the program says it needs.
+func (p *program) prepare(t *testing.T) {
+	t.Helper()
+	m := once.FindStringSubmatch(p.text)
+	if m == nil {
+		return
+	}
+	db := p.connect(t)
+	defer db.Close(t.Context())
+	statements := []string{"SELECT pg_advisory_lock(1)", m[1] + "IF NOT EXISTS " + m[2]} // two would make the same table
+	if strings.HasPrefix(m[2], "jobs ") {
+		statements = append(statements, "INSERT INTO jobs VALUES ('"+p.name+"', 0, 1)")
+	}
+	for _, s := range statements {
+		if _, err := db.Exec(t.Context(), s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+func (p *program) connect(t *testing.T) *pgx.Conn {
+	t.Helper()
+	db, err := pgx.Connect(t.Context(), "postgres://postgres@"+p.addrs[0]+"/postgres?sslmode=disable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// sql asks for a number.
+func (p *program) sql(t *testing.T, query string, args ...any) (n int64) {
+	t.Helper()
+	db := p.connect(t)
+	defer db.Close(t.Context())
+	if err := db.QueryRow(t.Context(), query, args...).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func (p *program) environment() []string {
+	env := append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+	if len(p.addrs) == 0 {
+		return env
+	}
+	host, port, _ := net.SplitHostPort(p.addrs[0])
+	return append(env, "REDIS_URL=redis://"+p.addrs[0], "REDIS_ADDRS="+strings.Join(p.addrs, ","), "ETCD_ENDPOINTS="+p.addrs[0], "ETCD_ENDPOINT="+p.addrs[0], "ZK_HOSTS="+p.addrs[0],
+		"DATABASE_URL=postgresql://postgres@"+p.addrs[0]+"/postgres?sslmode=disable", "JDBC_URL=jdbc:postgresql://"+host+":"+port+"/postgres?user=postgres")
+}
+
+// running is one process of a program.
+type running struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	out   *bufio.Scanner
+	err   bytes.Buffer
+	token uint64
+}
+
+func (p *program) start(t *testing.T) *running {
+	t.Helper()
+	r := &running{t: t, cmd: exec.Command(p.argv[0], p.argv[1:]...)}
+	r.cmd.Env, r.cmd.Stderr = p.environment(), &r.err
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := r.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := r.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.in, r.out = in, bufio.NewScanner(out)
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(limit, r.kill)
+	t.Cleanup(func() {
+		late.Stop()
+		if r.cmd.ProcessState == nil {
+			r.kill()
+			r.cmd.Wait()
+		}
+	})
+	return r
+}
+
+// granted starts one after another until one is granted, with a token above that of the grant before.
+func (p *program) granted(t *testing.T, before uint64) *running {
+	t.Helper()
+	for began := time.Now(); ; {
+		r := p.start(t)
+		if r.began() {
+			if p.tokens() && r.token <= before {
+				t.Fatalf("token %d after %d", r.token, before)
+			}
+			return r
+		}
+		r.busy()
+		if time.Since(began) > limit {
+			t.Fatal("nobody is granted it")
+		}
+	}
+}
+
+// tokens says whether the work is given one.
+func (p *program) tokens() bool { return strings.Contains(p.text, `("token`) }
+
+// began waits until the work begins, and says whether it did.
+func (r *running) began() bool {
+	if !r.out.Scan() {
+		return false
+	}
+	word, number, _ := strings.Cut(r.out.Text(), " ")
+	if word == "token" {
+		n, err := strconv.ParseUint(strings.TrimSuffix(number, "n"), 10, 64)
+		if err != nil || n == 0 {
+			r.t.Errorf("%q is no token", r.out.Text())
+		}
+		r.token = n
+	}
+	return true
+}
+
+func (r *running) line() { fmt.Fprintln(r.in) }
+
+// end lets the work end, and expects of the program to say whether it had lost the lock.
+func (r *running) end(lost bool) {
+	r.t.Helper()
+	r.line()
+	r.in.Close()
+	for r.out.Scan() {
+		r.t.Errorf("it goes on: %s", r.out.Text())
+	}
+	if err := r.cmd.Wait(); (err != nil) != lost {
+		r.t.Errorf("lost: %v, and the program ended with %v: %s", lost, err, r.errors())
+	}
+}
+
+// busy expects the error of that name.
+func (r *running) busy() {
+	r.t.Helper()
+	r.in.Close()
+	err := r.cmd.Wait()
+	if err == nil || !strings.Contains(strings.ToLower(r.errors()), "busy") {
+		r.t.Fatalf("not busy: %v: %s", err, r.errors())
+	}
+}
+
+func (r *running) errors() string { return r.err.String() }
+
+func (r *running) signal(s syscall.Signal) {
+	if err := syscall.Kill(-r.cmd.Process.Pid, s); err != nil {
+		r.t.Error(err)
+	}
+}
+
+func (r *running) kill() { syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) }
