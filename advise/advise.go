@@ -198,9 +198,14 @@ func (c *Choice) least() time.Duration {
 	return 100 * time.Millisecond
 }
 
+// withConnection says that the lock ends with its connection and has no lease.
+func (c *Choice) withConnection() bool {
+	return c.Lock == "postgres/advisory" || c.Lock == "postgres/advisory-shared"
+}
+
 // ttl has to outlast the section and the longest pause, by clocks that may run at different rates, with a reserve of half.
 func (c *Choice) ttl(a Answers) {
-	if c.Lock == "memory/mutex" || c.Resource == checksVersion {
+	if c.Lock == "memory/mutex" || c.Resource == checksVersion || c.withConnection() {
 		return
 	}
 	section := a.Section
@@ -251,7 +256,9 @@ func (c *Choice) warn(a Answers) {
 	add(a.Section > time.Minute, "a section of more than a minute is no critical section: take the lock for a step, and keep the state in the data")
 	add(a.Nested, "locks within locks wait for each other: take them in one order everywhere, or take one lock for both")
 	add(a.Retried && !a.Conditions, "work that is tried again can be done twice under a lock that is right: it needs a key by which the storage knows it")
-	add((c.Lock == "redis/single" || c.Lock == "redis/rwlock") && a.Exclusive, "one Redis server is one failure away from two holders")
+	add(c.withConnection(), "it has no lease: a holder that hangs, and whose connection lives, keeps everybody else out")
+	add(a.ReadHeavy && c.Lock == "postgres/lease", "most sections only read, and one lock for reads and writes makes them wait for each other")
+	add((c.Lock == "redis/single" || c.Lock == "redis/rwlock") && (a.Exclusive || a.Writes), "one Redis server is one failure away from two holders")
 	add(a.Section == 0, "how long the section takes was not said: the lease was counted for one second; measure the longest of a thousand")
 	add(a.Pause == 0 && c.TTL > 0, "how long a process may stand still was not said: a garbage collection or a moved machine can outlast this lease")
 }

@@ -1,7 +1,10 @@
 package advise
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +123,47 @@ func each(f func(Answers)) {
 				}
 			}
 			f(a)
+		}
+	}
+}
+
+// What a program says to install is what it is tried with.
+func TestPins(t *testing.T) {
+	mod, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	locked, err := os.ReadFile("code/testdata/node/package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, url := range regexp.MustCompile(`"resolved": "([^"]*)"`).FindAllSubmatch(locked, -1) {
+		if !strings.HasPrefix(string(url[1]), "https://registry.npmjs.org/") {
+			t.Errorf("the lock file has packages from %s", url[1])
+		}
+	}
+	var lock struct {
+		Packages map[string]struct{ Version string }
+	}
+	if err := json.Unmarshal(locked, &lock); err != nil {
+		t.Fatal(err)
+	}
+	get, install := regexp.MustCompile(`^// go get (\S+)@(\S+)`), regexp.MustCompile(`^// npm install (\S+)@(\S+)`)
+	for _, c := range advisable() {
+		for language, pin := range map[string]*regexp.Regexp{"go": get, "node": install} {
+			text, err := Code(c, language)
+			if err != nil || strings.HasPrefix(text, "// nothing to install\n") {
+				continue
+			}
+			m := pin.FindStringSubmatch(text)
+			switch {
+			case m == nil:
+				t.Errorf("%s in %s installs nothing: %s", c.Lock, language, text)
+			case language == "go" && !strings.Contains(string(mod), "\t"+m[1]+" "+m[2]+" "):
+				t.Errorf("%s is tried with another version than %s %s", c.Lock, m[1], m[2])
+			case language == "node" && lock.Packages["node_modules/"+m[1]].Version != m[2]:
+				t.Errorf("%s is tried with another version than %s %s", c.Lock, m[1], m[2])
+			}
 		}
 	}
 }
