@@ -259,6 +259,6 @@ func (c *Choice) warn(a Answers) {
 	add(c.withConnection(), "it has no lease: a holder that hangs, and whose connection lives, keeps everybody else out")
 	add(a.ReadHeavy && c.Lock == "postgres/lease", "most sections only read, and one lock for reads and writes makes them wait for each other")
 	add((c.Lock == "redis/single" || c.Lock == "redis/rwlock") && (a.Exclusive || a.Writes), "one Redis server is one failure away from two holders")
-	add(a.Section == 0, "how long the section takes was not said: the lease was counted for one second; measure the longest of a thousand")
+	add(a.Section == 0 && c.TTL > 0, "how long the section takes was not said: the lease was counted for one second; measure the longest of a thousand")
 	add(a.Pause == 0 && c.TTL > 0, "how long a process may stand still was not said: a garbage collection or a moved machine can outlast this lease")
 }

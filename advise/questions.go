@@ -113,7 +113,11 @@ func (a Answers) versions() bool {
 	return a.Writes && a.Conditions && !a.ReadHeavy && (a.has("postgres") || a.has("etcd"))
 }
 
-func (a Answers) leased() bool { return a.several() && !a.versions() }
+// leased is asked when nothing is open any more that decides which lock it is.
+func (a Answers) leased() bool {
+	c, err := Choose(a)
+	return err == nil && c.TTL > 0
+}
 
 // majorities says whether several Redis servers would make another choice.
 func (a Answers) majorities() bool {

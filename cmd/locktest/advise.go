@@ -29,7 +29,7 @@ func (a *app) adviseCommand() *cobra.Command {
 does not give, what was measured of it, and the scenario that tests it. With --json, run --lock-from FILE takes the answer.
 
 On a terminal, and without answers among the flags, the questions are asked one after another. --code prints nothing but a
-program of at most twenty lines that takes the lock as it should be taken.
+program of at most twenty lines that takes the lock as it should be taken (gofmt -w spreads out one in Go).
 
 The lease is counted from what was measured: half as much again as --section (the hold that 999 of 1000 don't exceed) and --pause
 together, and --drift more. What was not said is assumed, and warned of.`,
