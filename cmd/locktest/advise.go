@@ -47,32 +47,7 @@ together, and --drift more. What was not said is assumed, and warned of.`,
 					return usage{fmt.Errorf("%q is not a duration such as 200ms", *text)}
 				}
 			}
-			asked := !answered(cmd) && terminal(a.stdout) && term.IsTerminal(int(os.Stdin.Fd()))
-			if asked {
-				q, err = a.ask(cmd.Context())
-				if by := runner.Interrupt(""); errors.As(err, &by) {
-					a.exit = signalStatus(string(by))
-					return nil
-				}
-				if err != nil {
-					return err
-				}
-			}
-			c, err := advise.Choose(q)
-			if err != nil {
-				return usage{fmt.Errorf("advise: %w", err)}
-			}
-			code := ""
-			if language != "" {
-				if code, err = advise.Code(c, language); err != nil {
-					return usage{fmt.Errorf("advise: --code: %w", err)}
-				}
-			}
-			if err := a.tellAdvice(c, code); err != nil || !asked || a.json {
-				return err
-			}
-			_, err = fmt.Fprintf(a.stdout, "\nThe same again\n  locktest advise %s\n", strings.Join(advise.Flags(q), " "))
-			return err
+			return a.advise(cmd, q, language)
 		},
 	}
 	f := cmd.Flags()
@@ -92,6 +67,36 @@ together, and --drift more. What was not said is assumed, and warned of.`,
 	f.BoolVar(&q.Nested, "nested", false, "sections take another lock inside")
 	f.StringVar(&language, "code", "", "print a program that takes the lock, and nothing else: "+strings.Join(advise.Languages(), ", "))
 	return cmd
+}
+
+// advise tells what to take by the answers of the flags, or of whoever sits at the terminal.
+func (a *app) advise(cmd *cobra.Command, q advise.Answers, language string) (err error) {
+	asked := !answered(cmd) && terminal(a.stdout) && term.IsTerminal(int(os.Stdin.Fd()))
+	if asked {
+		q, err = a.ask(cmd.Context())
+		if by := runner.Interrupt(""); errors.As(err, &by) {
+			a.exit = signalStatus(string(by))
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	c, err := advise.Choose(q)
+	if err != nil {
+		return usage{fmt.Errorf("advise: %w", err)}
+	}
+	code := ""
+	if language != "" {
+		if code, err = advise.Code(c, language); err != nil {
+			return usage{fmt.Errorf("advise: --code: %w", err)}
+		}
+	}
+	if err := a.tellAdvice(c, code); err != nil || !asked || a.json {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "\nThe same again\n  locktest advise %s\n", strings.Join(advise.Flags(q), " "))
+	return err
 }
 
 // answered says whether a flag answers one of the questions.
