@@ -20,12 +20,22 @@ NEEDS := redis-server=redis-server \
 	curl=curl \
 	xmllint=libxml2-utils \
 	/usr/lib/python3/dist-packages/junitparser/__init__.py=python3-junitparser \
-	chromium,chromium-browser,google-chrome=chromium
+	chromium,chromium-browser,google-chrome=chromium \
+	/usr/lib/python3/dist-packages/redis/__init__.py=python3-redis \
+	/usr/lib/python3/dist-packages/psycopg/__init__.py=python3-psycopg \
+	/usr/lib/python3/dist-packages/kazoo/__init__.py=python3-kazoo \
+	/usr/lib/python3/dist-packages/etcd3/__init__.py=python3-etcd3 \
+	/usr/share/java/postgresql.jar=libpostgresql-jdbc-java \
+	/usr/share/java/curator-recipes.jar=libcurator-recipes-java \
+	javac=default-jdk-headless \
+	node=nodejs \
+	npm=npm
 # missing prints the packages that aren't there, one a line.
 missing = for n in $(foreach n,$(NEEDS),'$(n)'); do there=; IFS=, read -ra places <<<"$${n%=*}"; \
 	for p in "$${places[@]}"; do if command -v "$$p" >/dev/null || compgen -G "$$p" >/dev/null; then there=yes; fi; done; \
 	[ -n "$$there" ] || echo "$${n\#*=}"; done
 
+-include advise/advise.mk
 -include checker/checker.mk
 -include cluster/cluster.mk
 -include locks/locks.mk

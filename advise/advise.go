@@ -28,7 +28,7 @@ type Answers struct {
 	Nested     bool          // sections take another lock inside
 }
 
-// Stores are what Answers.Have may name.
+// Stores are what Answers.Have may name. Of managed services alone nothing is advised.
 func Stores() []string { return []string{"etcd", "zookeeper", "postgres", "redis", "managed"} }
 
 // Choice is the advice.
@@ -93,10 +93,14 @@ func (a Answers) check() error {
 	case len(a.Have) == 0 && a.Instances > 1:
 		return fmt.Errorf("nothing to keep a lock in: one of %v has to be there", Stores())
 	case a.Instances > 1 && slices.Equal(a.Have, []string{"managed"}):
-		return errors.New("locks of managed services are not among those that were measured: test yours as a lock of your own")
+		return errors.New(managed)
 	}
 	return nil
 }
+
+// managed is why there is no advice of a lock that somebody else runs.
+const managed = "locks of managed services were not measured: judge the log of yours by locktest check LOG --expiry lease --ttl TTL " +
+	"(docs/history.md), or make it a lock of your own under locks/ (docs/architecture.md); a managed Redis or PostgreSQL is redis or postgres here"
 
 func (a Answers) has(store string) bool { return slices.Contains(a.Have, store) }
 
@@ -111,9 +115,9 @@ func (a Answers) provider() Choice {
 		return because("etcd", "cas", "etcd compares revisions in a transaction: only one of two writers of a revision succeeds, whatever clocks and pauses do")
 	case a.ReadHeavy:
 		return a.readers()
-	case a.Exclusive || a.Writes || a.Failover && a.RedisNodes < 3:
+	case a.Exclusive || a.Writes || a.Failover && !(a.has("redis") && a.RedisNodes >= 3):
 		return a.safest()
-	case a.Failover && a.has("redis"):
+	case a.Failover:
 		return because("redis", "redlock", "no write depends on it, and a majority of independent servers outlives any one of them")
 	}
 	return a.cheapest()
@@ -194,9 +198,14 @@ func (c *Choice) least() time.Duration {
 	return 100 * time.Millisecond
 }
 
+// withConnection says that the lock ends with its connection and has no lease.
+func (c *Choice) withConnection() bool {
+	return c.Lock == "postgres/advisory" || c.Lock == "postgres/advisory-shared"
+}
+
 // ttl has to outlast the section and the longest pause, by clocks that may run at different rates, with a reserve of half.
 func (c *Choice) ttl(a Answers) {
-	if c.Lock == "memory/mutex" || c.Resource == checksVersion {
+	if c.Lock == "memory/mutex" || c.Resource == checksVersion || c.withConnection() {
 		return
 	}
 	section := a.Section
@@ -247,7 +256,9 @@ func (c *Choice) warn(a Answers) {
 	add(a.Section > time.Minute, "a section of more than a minute is no critical section: take the lock for a step, and keep the state in the data")
 	add(a.Nested, "locks within locks wait for each other: take them in one order everywhere, or take one lock for both")
 	add(a.Retried && !a.Conditions, "work that is tried again can be done twice under a lock that is right: it needs a key by which the storage knows it")
-	add((c.Lock == "redis/single" || c.Lock == "redis/rwlock") && a.Exclusive, "one Redis server is one failure away from two holders")
-	add(a.Section == 0, "how long the section takes was not said: the lease was counted for one second; measure the longest of a thousand")
+	add(c.withConnection(), "it has no lease: a holder that hangs, and whose connection lives, keeps everybody else out")
+	add(a.ReadHeavy && c.Lock == "postgres/lease", "most sections only read, and one lock for reads and writes makes them wait for each other")
+	add((c.Lock == "redis/single" || c.Lock == "redis/rwlock") && (a.Exclusive || a.Writes), "one Redis server is one failure away from two holders")
+	add(a.Section == 0 && c.TTL > 0, "how long the section takes was not said: the lease was counted for one second; measure the longest of a thousand")
 	add(a.Pause == 0 && c.TTL > 0, "how long a process may stand still was not said: a garbage collection or a moved machine can outlast this lease")
 }

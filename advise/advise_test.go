@@ -82,6 +82,7 @@ func TestTTL(t *testing.T) {
 		"two ticks of ZooKeeper": {Answers{Instances: 2, Have: []string{"zookeeper"}, Section: 100 * time.Millisecond}, 4 * time.Second},
 		"not said":               {Answers{Instances: 2, Have: []string{"redis"}}, 1500 * time.Millisecond},
 		"one process has none":   {Answers{Instances: 1}, 0},
+		"nor has a connection":   {Answers{Instances: 2, Have: []string{"postgres"}}, 0},
 	} {
 		got, err := Choose(c.a)
 		if err != nil || got.TTL != c.want {
@@ -97,9 +98,12 @@ func TestWarnings(t *testing.T) {
 	for want, a := range map[string]Answers{
 		"more than half of the lease":  with(func(a *Answers) { a.Section, a.Pause = time.Second, 10*time.Millisecond }),
 		"no critical section":          with(func(a *Answers) { a.Section = 2 * time.Minute }),
-		"wait for each other":          with(func(a *Answers) { a.Nested = true }),
+		"locks within locks":           with(func(a *Answers) { a.Nested = true }),
 		"can be done twice":            with(func(a *Answers) { a.Retried = true }),
 		"one failure away":             with(func(a *Answers) { a.Exclusive = true }),
+		"away from two holders":        with(func(a *Answers) { a.Writes = true }),
+		"it has no lease":              with(func(a *Answers) { a.Have = []string{"postgres"} }),
+		"wait for each other":          with(func(a *Answers) { a.Have, a.Pooled, a.ReadHeavy = []string{"postgres"}, true, true }),
 		"does not survive one":         with(func(a *Answers) { a.Failover = true }),
 		"section takes was not said":   with(func(a *Answers) { a.Section = 0 }),
 		"may stand still was not said": with(func(a *Answers) { a.Pause = 0 }),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -27,7 +28,7 @@ func TestAdviceInWords(t *testing.T) {
 	if r.status != 0 || !strings.HasPrefix(r.stdout, "Provider: redis\nStrategy: redlock\nTTL: 1.6s\nSafety: no fencing token\n") || !strings.Contains(r.stdout, "Test it") {
 		t.Errorf("exit status %d:\n%s", r.status, r.stdout)
 	}
-	if r := locktest(t, "advise", "--have", "managed"); r.status != 64 || !strings.Contains(r.stderr, "lock of your own") {
+	if r := locktest(t, "advise", "--have", "managed"); r.status != 64 || !strings.Contains(r.stderr, "locktest check LOG --expiry lease --ttl TTL") {
 		t.Errorf("exit status %d: %s", r.status, r.stderr)
 	}
 }
@@ -45,5 +46,41 @@ func TestAdviceHasEvidence(t *testing.T) {
 	r = locktest(t, "advise", "--have", "postgres", "--instances", "3", "--read-heavy")
 	if r.status != 0 || !strings.Contains(r.stdout, "Strategy: advisory-shared\n") || !strings.Contains(r.stdout, "Measured\n  - nothing: ") {
 		t.Errorf("exit status %d:\n%s", r.status, r.stdout)
+	}
+}
+
+// --code prints a program and nothing else, with the lease that was counted.
+func TestAdviceAsCode(t *testing.T) {
+	args := []string{"advise", "--have", "redis", "--instances", "3", "--section", "200ms", "--pause", "2s"}
+	r := locktest(t, append(args, "--code", "python")...)
+	if r.status != 0 || !strings.HasPrefix(r.stdout, "# apt install python3-redis") || !strings.Contains(r.stdout, "TTL_MS, WAIT_S = 3400, 2\n") || strings.Count(r.stdout, "\n") > 20 {
+		t.Errorf("exit status %d:\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	var doc struct {
+		Lock, Code string
+	}
+	if err := json.Unmarshal([]byte(locktest(t, append(args, "--code", "python", "--json")...).stdout), &doc); err != nil || doc.Lock != "redis/single" || doc.Code != r.stdout {
+		t.Errorf("%v: %+v", err, doc)
+	}
+	for language, want := range map[string]string{"java": "Debian has no client of Redis for Java", "cobol": "not one of [go python node java]"} {
+		if r := locktest(t, append(args, "--code", language)...); r.status != 64 || r.stdout != "" || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: exit status %d:\n%s%s", language, r.status, r.stdout, r.stderr)
+		}
+	}
+}
+
+func TestAdviseHelp(t *testing.T) {
+	r := locktest(t, "advise", "--help")
+	for _, want := range []string{"--section (the hold that 999 of 1000 don't exceed) and --pause", "--drift", "managed (alone it is refused", "--code"} {
+		if r.status != 0 || !strings.Contains(r.stdout, want) {
+			t.Errorf("exit status %d, without %q:\n%s", r.status, want, r.stdout)
+		}
+	}
+}
+
+// What is no terminal is asked nothing.
+func TestAdviceWithoutTerminal(t *testing.T) {
+	if r := locktest(t, "advise"); r.status != 64 || r.stdout != "" || !strings.Contains(r.stderr, "nothing to keep a lock in") {
+		t.Errorf("exit status %d:\n%s%s", r.status, r.stdout, r.stderr)
 	}
 }
