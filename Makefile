@@ -72,10 +72,10 @@ lint: ## gofmt, go vet, the house rules
 	$(GO) test -count=1 ./internal/tidy
 
 controls: need ## every broken lock is caught, twice, and its right counterpart is clean; the memory locks in 200 seeds each; prints the table
-	$(GO) test -count=1 -timeout 60m -v -run 'TestControls|TestMemoryControls|TestContentionControls' ./controls -controls.runs=2 -controls.seeds=200 -controls.contention=50
+	$(GO) test -count=1 -timeout 60m -parallel 4 -v -run 'TestControls|TestMemoryControls|TestContentionControls' ./controls -controls.runs=2 -controls.seeds=200 -controls.contention=50
 
 controls-quick: need ## the same, once and with few seeds
-	$(GO) test -count=1 -timeout 15m -v -run 'TestControls|TestMemoryControls|TestContentionControls' ./controls -controls.runs=1 -controls.seeds=8 -controls.contention=2
+	$(GO) test -count=1 -timeout 15m -parallel 4 -v -run 'TestControls|TestMemoryControls|TestContentionControls' ./controls -controls.runs=1 -controls.seeds=8 -controls.contention=2
 
 privileged: need ## faults that need root: tests whose names begin with TestPrivileged, with the tag of that name
 	@[ "$$(id -u)" -eq 0 ] || { echo "privileged: not root: sudo make privileged"; exit 1; }
