@@ -21,6 +21,7 @@ import (
 	"github.com/locktest/locktest/catalog"
 	"github.com/locktest/locktest/clients"
 	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/cluster/clustertest"
 	"github.com/locktest/locktest/cluster/process"
 	"github.com/locktest/locktest/cluster/proxy"
 	"github.com/locktest/locktest/history"
@@ -151,17 +152,8 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-func spawner(b *testing.B) *proc.Spawner {
-	s, err := proc.NewSpawner(proc.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { s.Close() })
-	return s
-}
-
 func servers(b *testing.B) ([]cluster.Node, cluster.Network) {
-	c, err := process.New(process.Options{Service: redis.Service(), Nodes: 1, Spawner: spawner(b)})
+	c, err := process.New(process.Options{Service: redis.Service(), Nodes: 1, Spawner: clustertest.Spawner(b)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -211,7 +203,7 @@ func fleet(b *testing.B, net cluster.Network, names []string) ([]workloads.Doer,
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := spawner(b)
+	s := clustertest.Spawner(b)
 	var users []workloads.Doer
 	for i := range names {
 		name := fmt.Sprintf("c%d", i+1)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/locktest/locktest/cluster/clustertest"
 	"github.com/locktest/locktest/internal/proc"
 	"github.com/locktest/locktest/locks"
 	"github.com/locktest/locktest/locks/memory"
@@ -57,17 +58,12 @@ func serve(in io.Reader) {
 
 func config(t *testing.T, how string, tell func(Event)) ProcessConfig {
 	t.Helper()
-	s, err := proc.NewSpawner(proc.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	return ProcessConfig{Name: "c1", Spawner: s, Command: proc.Command{Path: self, Env: []string{behaviour + "=" + how}}, Tell: tell, Log: slog.New(slog.DiscardHandler),
+	return ProcessConfig{Name: "c1", Spawner: clustertest.Spawner(t), Command: proc.Command{Path: self, Env: []string{behaviour + "=" + how}}, Tell: tell, Log: slog.New(slog.DiscardHandler),
 		Stderr: filepath.Join(dir, "c1.stderr"), Stdout: filepath.Join(dir, "c1.stdout"), Options: map[string]any{"stall_ms": 50.0}}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/cluster/clustertest"
 	"github.com/locktest/locktest/internal/proc"
 	"github.com/locktest/locktest/nemesis"
 )
@@ -17,11 +18,8 @@ import (
 // withShell lets commands be run; it returns their log.
 func (b *bench) withShell() string {
 	b.t.Helper()
-	s, err := proc.NewSpawner(proc.Options{})
-	check(b.t, err)
-	b.t.Cleanup(func() { check(b.t, s.Close()) })
 	log := filepath.Join(b.t.TempDir(), "logs", "exec.log")
-	b.env.Shell = &nemesis.Shell{Spawner: s, Run: "7f3a", Log: log, Redact: func(text string) string { return strings.ReplaceAll(text, "hunter22", "***") }}
+	b.env.Shell = &nemesis.Shell{Spawner: clustertest.Spawner(b.t), Run: "7f3a", Log: log, Redact: func(text string) string { return strings.ReplaceAll(text, "hunter22", "***") }}
 	return log
 }
 

@@ -44,7 +44,7 @@ func upMesh(t *testing.T, p *cluster.Peering, change func(*cluster.Service)) (*m
 	if change != nil {
 		change(&svc)
 	}
-	c, err := process.New(process.Options{Service: svc, Nodes: 2, Spawner: spawner(t), LogDir: t.TempDir(), Ready: 5 * time.Second})
+	c, err := process.New(process.Options{Service: svc, Nodes: 2, Spawner: clustertest.Spawner(t), LogDir: t.TempDir(), Ready: 5 * time.Second})
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func TestNodesThatDoNotFindTogetherAreTold(t *testing.T) {
 func TestPeersWithoutLinksAreRefused(t *testing.T) {
 	svc := service(t)
 	svc.Peering = &cluster.Peering{Ports: []string{cluster.ClientPort}}
-	c, err := process.New(process.Options{Service: svc, Nodes: 2, Spawner: spawner(t)})
+	c, err := process.New(process.Options{Service: svc, Nodes: 2, Spawner: clustertest.Spawner(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

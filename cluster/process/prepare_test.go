@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/cluster/clustertest"
 	"github.com/locktest/locktest/cluster/process"
 )
 
@@ -31,7 +32,7 @@ func TestPrepareRunsBeforeEachStartAndLeaveAtTheEnd(t *testing.T) {
 		}
 		return nil
 	}
-	c, err := process.New(process.Options{Service: svc, Nodes: 1, Spawner: spawner(t)})
+	c, err := process.New(process.Options{Service: svc, Nodes: 1, Spawner: clustertest.Spawner(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestPrepareThatFailsSaysWhy(t *testing.T) {
 	svc.Prepare = func(ctx context.Context, c cluster.NodeConfig) error {
 		return c.Run(ctx, "/bin/sh", "-c", "echo no room left >&2; exit 3")
 	}
-	c, err := process.New(process.Options{Service: svc, Nodes: 1, Spawner: spawner(t)})
+	c, err := process.New(process.Options{Service: svc, Nodes: 1, Spawner: clustertest.Spawner(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestUnprivilegedServersRunAsNobody(t *testing.T) {
 		return err
 	}
 	// The server itself is this test, in a folder that nobody else may enter: that it can't be started shows who it is.
-	c, err := process.New(process.Options{Service: svc, Nodes: 1, Spawner: spawner(t)})
+	c, err := process.New(process.Options{Service: svc, Nodes: 1, Spawner: clustertest.Spawner(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func TestProgramOfANode(t *testing.T) {
 		asked++
 		return own, nil
 	}
-	c, err := process.New(process.Options{Service: svc, Nodes: 1, Spawner: spawner(t)})
+	c, err := process.New(process.Options{Service: svc, Nodes: 1, Spawner: clustertest.Spawner(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +155,7 @@ func TestStartTellsTheFirstError(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	c, err := process.New(process.Options{Service: svc, Nodes: 3, Spawner: spawner(t)})
+	c, err := process.New(process.Options{Service: svc, Nodes: 3, Spawner: clustertest.Spawner(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

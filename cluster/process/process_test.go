@@ -19,7 +19,6 @@ import (
 	"github.com/locktest/locktest/cluster/clustertest"
 	"github.com/locktest/locktest/cluster/process"
 	"github.com/locktest/locktest/internal/ports"
-	"github.com/locktest/locktest/internal/proc"
 )
 
 func TestMain(m *testing.M) {
@@ -36,23 +35,9 @@ func service(t *testing.T) cluster.Service {
 	return clustertest.LineService(self)
 }
 
-func spawner(t *testing.T) *proc.Spawner {
-	t.Helper()
-	s, err := proc.NewSpawner(proc.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Errorf("close the spawner: %v", err)
-		}
-	})
-	return s
-}
-
 func newCluster(t *testing.T, o process.Options) *process.Cluster {
 	t.Helper()
-	o.Service, o.Spawner = service(t), spawner(t)
+	o.Service, o.Spawner = service(t), clustertest.Spawner(t)
 	if o.LogDir == "" {
 		o.LogDir = t.TempDir()
 	}

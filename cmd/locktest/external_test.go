@@ -38,20 +38,6 @@ import (
 // A password that looks otherwise in JSON, in URLs and quoted.
 const somePassword = `hunter"22/ö&x`
 
-func spawner(t *testing.T) *proc.Spawner {
-	t.Helper()
-	s, err := proc.NewSpawner(proc.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
-
 // standing starts a lock's servers as they would be for a run of their own.
 func standing(t *testing.T, lock string, nodes int, self string) cluster.Cluster {
 	t.Helper()
@@ -67,7 +53,7 @@ func standing(t *testing.T, lock string, nodes int, self string) cluster.Cluster
 			return append(argv, "--bcrypt-cost=4"), env
 		}
 	}
-	c, err := servers.New(servers.Options{Service: service, Nodes: nodes, Spawner: spawner(t), Self: self, LogDir: t.TempDir()})
+	c, err := servers.New(servers.Options{Service: service, Nodes: nodes, Spawner: clustertest.Spawner(t), Self: self, LogDir: t.TempDir()})
 	if err != nil {
 		t.Fatalf("%v; make deps installs it", err)
 	}
@@ -136,7 +122,7 @@ func strictRedis(t *testing.T, p papers) int {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	server, err := spawner(t).Start(proc.Command{Path: path, Dir: dir, Log: filepath.Join(dir, "log"), Args: []string{"--bind", "127.0.0.1", "--port", "0", "--tls-port", strconv.Itoa(port), "--save", "", "--dir", dir,
+	server, err := clustertest.Spawner(t).Start(proc.Command{Path: path, Dir: dir, Log: filepath.Join(dir, "log"), Args: []string{"--bind", "127.0.0.1", "--port", "0", "--tls-port", strconv.Itoa(port), "--save", "", "--dir", dir,
 		"--tls-cert-file", p.cert, "--tls-key-file", p.key, "--tls-ca-cert-file", p.ca, "--tls-auth-clients", "yes", "--requirepass", somePassword}})
 	if err != nil {
 		t.Fatal(err)
@@ -391,19 +377,7 @@ func tlsServer(t *testing.T, p papers) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() { defer conn.Close(); conn.(*tls.Conn).Handshake() }()
-		}
-	}()
-	return l.Addr().String()
+	return clustertest.Serve(t, func(conn net.Conn) {
+		tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{pair}}).Handshake()
+	})
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/locktest/locktest/cluster"
+	"github.com/locktest/locktest/cluster/clustertest"
 	"github.com/locktest/locktest/cluster/embedded"
 	"github.com/locktest/locktest/cluster/process"
-	"github.com/locktest/locktest/internal/proc"
 	"github.com/locktest/locktest/locks"
 	"github.com/locktest/locktest/locks/lockstest"
 	"github.com/locktest/locktest/locks/redis"
@@ -60,12 +60,7 @@ func startEmbedded(t *testing.T, nodes int) cluster.Cluster {
 }
 
 func startProcess(t *testing.T, nodes int) cluster.Cluster {
-	s, err := proc.NewSpawner(proc.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	c, err := process.New(process.Options{Service: redis.Service(), Nodes: nodes, Spawner: s})
+	c, err := process.New(process.Options{Service: redis.Service(), Nodes: nodes, Spawner: clustertest.Spawner(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

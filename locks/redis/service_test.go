@@ -16,7 +16,6 @@ import (
 	"github.com/locktest/locktest/cluster/clustertest"
 	"github.com/locktest/locktest/cluster/embedded"
 	"github.com/locktest/locktest/cluster/process"
-	"github.com/locktest/locktest/internal/proc"
 	"github.com/locktest/locktest/locks/redis"
 )
 
@@ -61,12 +60,7 @@ func TestRealServerConformance(t *testing.T) {
 		t.Run(persistence, func(t *testing.T) {
 			clustertest.Run(t, clustertest.Kit{
 				New: func(t *testing.T) cluster.Cluster {
-					s, err := proc.NewSpawner(proc.Options{})
-					if err != nil {
-						t.Fatal(err)
-					}
-					t.Cleanup(func() { s.Close() })
-					c, err := process.New(process.Options{Service: redis.Service(), Nodes: 2, Spawner: s, LogDir: t.TempDir(),
+					c, err := process.New(process.Options{Service: redis.Service(), Nodes: 2, Spawner: clustertest.Spawner(t), LogDir: t.TempDir(),
 						Server: map[string]string{"persistence": persistence}})
 					if err != nil {
 						t.Fatal(err)
@@ -229,12 +223,7 @@ func TestEmbeddedServerKeepsWhatIsSentDuringAPause(t *testing.T) {
 // What was written in the last second is gone after a restart with an earlier state, and what was written before is there.
 func TestRestartWithAnEarlierState(t *testing.T) {
 	needServer(t)
-	s, err := proc.NewSpawner(proc.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	c, err := process.New(process.Options{Service: redis.Service(), Spawner: s, Server: map[string]string{"persistence": "aof-everysec"}})
+	c, err := process.New(process.Options{Service: redis.Service(), Spawner: clustertest.Spawner(t), Server: map[string]string{"persistence": "aof-everysec"}})
 	if err != nil {
 		t.Fatal(err)
 	}
