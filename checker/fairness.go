@@ -14,7 +14,7 @@ const Bypassed = "bypassed"
 
 // judgeFairness counts, for each grant, those who asked later and were granted before. It is a verdict only for a lock
 // that promises first come, first served, and there only where the later one asked by so much later that no network
-// could have turned the two round, with no fault in effect.
+// could have turned the two round, with no fault in effect and no process stalled by the host.
 func judgeFairness(ctx context.Context, v *view) Result {
 	var rs []*ruling
 	for i := range v.locks {
@@ -120,7 +120,11 @@ func (v *view) bypasses(l *lockView, r *ruling) {
 		before := sort.Search(len(byReply), func(k int) bool { return v.ops[byReply[k]].ret >= o.ret })
 		n := counts.below(before)
 		r.numbers["most_bypassed"] = max(r.numbers["most_bypassed"], float64(n))
-		if n > 0 && v.faultAt(o.call, o.ret) == 0 && !v.anyFault(o.call, o.ret) {
+		switch {
+		case n == 0 || v.faultAt(o.call, o.ret) != 0 || v.anyFault(o.call, o.ret):
+		case v.anyStall(o.call, o.ret): // its request may have lain there
+			r.numbers["bypassed_under_stall"]++
+		default:
 			r.add(v.bypass(l, i, n, byReply[:before]))
 		}
 	}
