@@ -47,6 +47,11 @@ func (p Problems) Failed() bool {
 	return slices.ContainsFunc(p, func(q Problem) bool { return q.Severity == Error })
 }
 
+// Errors returns those that keep the scenario from being run.
+func (p Problems) Errors() Problems {
+	return slices.DeleteFunc(slices.Clone(p), func(q Problem) bool { return q.Severity != Error })
+}
+
 // Strict returns the problems with each warning turned into an error.
 func (p Problems) Strict() Problems {
 	out := slices.Clone(p)

@@ -103,9 +103,11 @@ func (a *app) load(files []string, c *choice) ([]loaded, error) {
 		}
 	}
 	problems = problems.Unique()
-	if len(problems) > 0 && !a.quiet {
-		scenarios.Render(a.stderr, problems, a.colored(a.stderr))
+	shown := problems
+	if a.quiet && !c.strict {
+		shown = problems.Errors()
 	}
+	scenarios.Render(a.stderr, shown, a.colored(a.stderr))
 	if problems.Failed() || c.strict && len(problems) > 0 {
 		err := told{fmt.Errorf("%s; nothing was started", scenarios.Tally(problems, len(files))), problems}
 		fmt.Fprintf(a.stderr, "\nlocktest: %v\n", err)

@@ -96,7 +96,7 @@ judges from the recorded history whether the lock kept its promises.`,
 	f := root.PersistentFlags()
 	f.StringVar(&a.color, "color", "auto", "auto, always or never")
 	f.BoolVar(&a.ascii, "ascii", false, "no character beyond ASCII")
-	f.BoolVarP(&a.quiet, "quiet", "q", false, "the verdict line only")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "the verdict line and errors only")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "what the harness does, on standard error")
 	f.BoolVar(&a.noProgress, "no-progress", false, "plain lines instead of a moving display")
 	f.BoolVar(&a.json, "json", false, "one JSON document on standard output, also on failure")
