@@ -31,6 +31,9 @@ func scenarioPage() string {
 		if len(f.Values) > 0 {
 			value = strings.Join(f.Values, ", ")
 		}
+		if f.Max > 0 {
+			value += fmt.Sprintf(", at most %d", f.Max)
+		}
 		if f.Path == "expect.*.verdict" {
 			row(&b, "`expect.PROPERTY`", "held, violated, any; or a mapping", code("held"), "the verdict alone, short for {verdict: ...}")
 			row(&b, "`expect.PROPERTY/KIND`", "held, violated, any; or a mapping", "", "of one kind of a property that has kinds, such as mutual-exclusion/stale-holder")

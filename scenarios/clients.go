@@ -2,10 +2,19 @@ package scenarios
 
 import "fmt"
 
+// maxThreads bounds the threads of all clients together.
+const maxThreads = 10000
+
 func (d *decoder) clients(n *node) Clients {
 	r := d.slot(n, "clients", "clients")
 	c := Clients{Count: r.count("count"), Process: r.text("process"), Threads: r.count("threads")}
 	c.Options = d.clientOptions(r, c.Count)
+	if d.sound("clients.count", "clients.threads") && c.Count*c.Threads > maxThreads {
+		d.fail("clients.threads", Problem{
+			Code: CodeNumber, Message: fmt.Sprintf("%d clients with %d threads each are more than one machine can run", c.Count, c.Threads),
+			Place: d.at("clients.threads", fmt.Sprintf("at most %d of all clients together", maxThreads)), Related: d.related("clients.count", "times these"),
+		})
+	}
 	known, ok := d.names.Locks[d.scenario.Lock.Use]
 	if !ok {
 		return c

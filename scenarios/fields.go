@@ -43,6 +43,7 @@ type Field struct {
 	Required bool
 	Default  string // as it would be written; "lock.ttl + 2s" depends on another; "": none
 	Min      int    // of a count
+	Max      int    // of a count; 0: only the run bounds it
 	Values   []string
 	About    string
 }
@@ -81,7 +82,7 @@ func fields() []Field {
 		{Path: "lock.server", Syntax: Text, About: "which server an adapter needs"},
 		{Path: "cluster", Syntax: Slot, About: "what it runs on"},
 		{Path: "cluster.kind", Syntax: Text, Default: "auto", About: "how servers are hosted"},
-		{Path: "cluster.nodes", Syntax: Count, Min: 1, About: "how many servers; the lock's own number unless said otherwise"},
+		{Path: "cluster.nodes", Syntax: Count, Min: 1, Max: 100, About: "how many servers; the lock's own number unless said otherwise"},
 		{Path: "cluster.version", Syntax: Text, About: "of the server"},
 		{Path: "cluster.image", Syntax: Text, About: "of the container"},
 		{Path: "cluster.endpoints", Syntax: Texts, About: "HOST:PORT of servers that stand already"},
@@ -94,13 +95,13 @@ func fields() []Field {
 		{Path: "cluster.tls-cert", Syntax: Text, About: "PEM file of the clients' own certificate"},
 		{Path: "cluster.tls-key", Syntax: Text, About: "PEM file of its key"},
 		{Path: "clients", Syntax: Slot, About: "who uses locks"},
-		{Path: "clients.count", Syntax: Count, Default: "4", Min: 1, About: "how many"},
+		{Path: "clients.count", Syntax: Count, Default: "4", Min: 1, Max: 1000, About: "how many"},
 		{Path: "clients.process", Syntax: Text, Values: []string{"separate", "shared"}, About: "an OS process each, or this one for all; the lock's own way unless said otherwise"},
-		{Path: "clients.threads", Syntax: Count, Default: "1", Min: 1, About: "per client, which they share"},
+		{Path: "clients.threads", Syntax: Count, Default: "1", Min: 1, Max: 1000, About: "per client, which they share"},
 		{Path: "clients.options", Syntax: Slot, About: "options of single clients: {c1: {OPTION: VALUE}}"},
 		{Path: "workload", Syntax: Slot, About: "what clients do meanwhile"},
 		{Path: "workload.use", Syntax: Text, Default: "mutex", About: "which workload"},
-		{Path: "workload.locks", Syntax: Count, Default: "1", Min: 1, About: "how many lock names"},
+		{Path: "workload.locks", Syntax: Count, Default: "1", Min: 1, Max: 10000, About: "how many lock names"},
 		{Path: "workload.hold", Syntax: Span, Default: "10ms..50ms", About: "how long a lock is kept"},
 		{Path: "workload.think", Syntax: Span, Default: "0s", About: "pause between release and the next acquire"},
 		{Path: "workload.wait", Syntax: Duration, Default: "1s", About: "how long an acquire may block; 0s: it tries once"},

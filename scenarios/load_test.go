@@ -171,3 +171,15 @@ func wholeScenario() *Scenario {
 		Evidence:   Evidence{MinAcquires: 10, MinHits: 1},
 	}
 }
+
+// Some editors of Windows begin a file with a mark, which is no part of it.
+func TestByteOrderMark(t *testing.T) {
+	s, problems := Load("x.yaml", []byte("\uFEFFversion: 1\r\nname: marked\r\n"), testNames())
+	if s == nil || s.Name != "marked" || len(problems) > 0 {
+		t.Errorf("%+v, %v", s, problems)
+	}
+	_, problems = Load("x.yaml", []byte("\uFEFFversoin: 1\nname: x\n"), testNames())
+	if len(problems) != 1 || problems[0].Place.Column != 1 || strings.Contains(problems[0].Place.Text, "\uFEFF") {
+		t.Errorf("%v", problems)
+	}
+}

@@ -1,6 +1,12 @@
 package scenarios
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
+
+// shortestLease is the unit in which leases are asked for.
+const shortestLease = time.Millisecond
 
 func (d *decoder) lock(n *node) Lock {
 	r := d.slot(n, "lock", "lock")
@@ -10,6 +16,12 @@ func (d *decoder) lock(n *node) Lock {
 	}
 	d.scenario.Lock = l
 	r.positive("ttl", l.TTL)
+	if d.sound("lock.ttl") && l.TTL < shortestLease {
+		d.fail("lock.ttl", Problem{
+			Code: CodeDuration, Message: fmt.Sprintf("no lease is as short as %s", formatDuration(l.TTL)),
+			Place: d.at("lock.ttl", "at least "+formatDuration(shortestLease)), So: "clients and servers count leases in whole milliseconds",
+		})
+	}
 	if !d.sound("lock.use") {
 		return l
 	}

@@ -216,7 +216,8 @@ func (r *reader) number(key string) uint64   { return read(r, key, parseNumber) 
 func (r *reader) flag(key string) bool       { return read(r, key, parseFlag) }
 
 func (r *reader) count(key string) int {
-	return read(r, key, func(text string) (int, *mistake) { return parseCount(text, r.field(key).Min) })
+	f := r.field(key)
+	return read(r, key, func(text string) (int, *mistake) { return parseCount(text, f.Min, f.Max) })
 }
 
 // text reads a word, which is one of the table's where that lists any.

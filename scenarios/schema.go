@@ -97,7 +97,11 @@ func syntaxSchema(names Names, f Field) object {
 	case Span:
 		return object{"type": "string", "pattern": "^" + durationPattern + `( ?\.\. ?` + durationPattern + ")?$"}
 	case Count:
-		return object{"type": "integer", "minimum": f.Min}
+		out := object{"type": "integer", "minimum": f.Min}
+		if f.Max > 0 {
+			out["maximum"] = f.Max
+		}
+		return out
 	case Number:
 		return object{"type": "integer", "minimum": 0}
 	case Signed:

@@ -74,7 +74,7 @@ func TestSchemaTakesTheFiles(t *testing.T) {
 
 func TestSchemaRefusesMistakes(t *testing.T) {
 	schema := schemaOf(t)
-	for _, file := range []string{"unknown-fault", "no-unit", "triggers", "unknown-keys", "unknown-names", "shapes", "missing", "numbers", "version"} {
+	for _, file := range []string{"unknown-fault", "no-unit", "triggers", "unknown-keys", "unknown-names", "shapes", "missing", "numbers", "too-many", "version"} {
 		src, err := os.ReadFile("testdata/" + file + ".yaml")
 		if err != nil {
 			t.Fatal(err)
@@ -116,6 +116,10 @@ func keywordFits(schema map[string]any, keyword string, v any, path string) erro
 	case "minimum":
 		if n, ok := v.(float64); ok && n < arg.(float64) {
 			return fmt.Errorf("%s: %v is below %v", path, n, arg)
+		}
+	case "maximum":
+		if n, ok := v.(float64); ok && n > arg.(float64) {
+			return fmt.Errorf("%s: %v is above %v", path, n, arg)
 		}
 	case "minItems":
 		if l, ok := v.([]any); ok && float64(len(l)) < arg.(float64) {

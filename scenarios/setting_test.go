@@ -65,6 +65,8 @@ func TestBadSettings(t *testing.T) {
 		{"--set", "name", "[a"},
 		{"--set", "cluster.nodes", "&x 3"},
 		{"--set", "faults[1].pause[2]", "c9"},
+		{"--set", "clients.count", "1001"},
+		{"--set", "lock.ttl", "1ns"},
 	} {
 		_, got := Load("x.yaml", []byte(settable), testNames(), set)
 		if len(got) != 1 {

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -61,9 +62,12 @@ type source struct {
 }
 
 func newSource(file string, src []byte) *source {
-	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(string(src), "\uFFFD"))
+	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(string(unmarked(src)), "\uFFFD"))
 	return &source{file: file, lines: strings.Split(text, "\n")}
 }
+
+// unmarked leaves out the mark with which some editors begin a file.
+func unmarked(src []byte) []byte { return bytes.TrimPrefix(src, []byte("\uFEFF")) }
 
 // place returns the piece of n characters at a position, which is moved into the file where a parser points beyond it.
 func (s *source) place(line, column, n int) Place {
@@ -83,7 +87,7 @@ func parse(s *source, src []byte) (*node, *Problem) {
 	if p := tooBig(s, src); p != nil {
 		return nil, p
 	}
-	file, err := parseYAML(src)
+	file, err := parseYAML(unmarked(src))
 	if err != nil {
 		return nil, syntaxProblem(s, err)
 	}

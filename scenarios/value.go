@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -16,22 +17,28 @@ const maxDuration = 10000 * time.Hour
 type mistake struct{ code, message, label, fix string }
 
 func parseDuration(text string) (time.Duration, *mistake) {
-	if _, err := strconv.ParseFloat(text, 64); err == nil && text != "0" {
+	if f, err := strconv.ParseFloat(text, 64); err == nil && text != "0" && !math.IsNaN(f) && !math.IsInf(f, 0) {
 		return 0, &mistake{CodeDuration, "this duration has no unit", text + " what?", "write " + text + "s (units: us, ms, s, m, h)"}
 	}
 	d, err := time.ParseDuration(text)
+	if err != nil && durationForm.MatchString(text) { // more than 64 bits hold
+		d, err = math.MaxInt64, nil
+	}
 	switch {
 	case text == "0":
 		return 0, &mistake{CodeDuration, "this duration has no unit", "0 what?", "write 0s"}
 	case err != nil:
 		return 0, &mistake{CodeDuration, fmt.Sprintf("%q is not a duration", text), "such as 200ms, 1.5s or 2m", unitFix(text)}
-	case d < 0:
+	case d < 0 || strings.HasPrefix(text, "-"):
 		return 0, &mistake{CodeDuration, "a duration is never negative", "below zero", ""}
 	case d > maxDuration:
 		return 0, &mistake{CodeDuration, "this duration is longer than any run", "at most " + formatDuration(maxDuration), ""}
 	}
 	return d, nil
 }
+
+// durationForm is what time.ParseDuration reads, whatever it amounts to.
+var durationForm = regexp.MustCompile(`^[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`)
 
 // parseSigned reads +20s or -20s.
 func parseSigned(text string) (time.Duration, *mistake) {
@@ -103,10 +110,11 @@ func unitFix(text string) string {
 		"s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "ms": "ms", "msec": "ms", "millis": "ms",
 		"m": "m", "min": "m", "mins": "m", "minute": "m", "minutes": "m", "h": "h", "hour": "h", "hours": "h", "us": "us",
 	}
-	if unit, ok := units[strings.ToLower(m[2])]; ok {
-		return "write " + m[1] + unit
+	fix := m[1] + units[strings.ToLower(m[2])]
+	if _, err := time.ParseDuration(fix); err != nil {
+		return ""
 	}
-	return ""
+	return "write " + fix
 }
 
 func parseSpan(text string) (Range, *mistake) {
@@ -157,15 +165,18 @@ func shareFix(f float64, text string) string {
 	return text
 }
 
-func parseCount(text string, least int) (int, *mistake) {
+// parseCount reads a whole number; most is 0 where only the run bounds it.
+func parseCount(text string, least, most int) (int, *mistake) {
 	n, err := strconv.Atoi(text)
 	switch {
-	case err != nil:
+	case err != nil && !errors.Is(err, strconv.ErrRange):
 		return 0, &mistake{CodeNumber, fmt.Sprintf("%q is not a whole number", text), "such as 4", ""}
 	case n < least:
-		return 0, &mistake{CodeNumber, fmt.Sprintf("%d is too few, at least %d is needed", n, least), "too few", ""}
+		return 0, &mistake{CodeNumber, fmt.Sprintf("%s is too few, at least %d is needed", text, least), "too few", ""}
+	case most > 0 && n > most:
+		return 0, &mistake{CodeNumber, fmt.Sprintf("%s is more than one machine can run", text), fmt.Sprintf("at most %d", most), ""}
 	case n > 1_000_000_000:
-		return 0, &mistake{CodeNumber, fmt.Sprintf("%d is more than any run can count to", n), "too many", ""}
+		return 0, &mistake{CodeNumber, fmt.Sprintf("%s is more than any run can count to", text), "too many", ""}
 	}
 	return n, nil
 }
