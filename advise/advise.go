@@ -19,6 +19,7 @@ type Answers struct {
 	Drift      float64       // by which clocks' rates may differ: 0.01 is one in a hundred
 	Writes     bool          // the section writes to shared storage
 	Conditions bool          // that storage can compare a version, or a token, when it writes
+	Blind      bool          // it is known that it can't; neither: not known
 	Exclusive  bool          // two at once would be wrong, not only wasteful
 	Failover   bool          // the lock has to survive the loss of a server
 	RedisNodes int           // independent ones; 0: one
@@ -179,6 +180,9 @@ func (c *Choice) fence(a Answers) {
 	case !a.Writes || a.Instances == 1:
 	case a.Conditions:
 		c.Fencing, c.Resource = Recommended, checksToken
+	case a.Blind:
+		c.Fencing = Required
+		c.Warnings = append(c.Warnings, blind)
 	default:
 		c.Fencing, c.Resource = Required, checksToken
 	}
@@ -186,6 +190,10 @@ func (c *Choice) fence(a Answers) {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%s gives no fencing token: compare a version at the storage, or use a lease with a token", c.Lock))
 	}
 }
+
+// blind is told where the storage was said to compare nothing.
+const blind = "the storage can't compare, so no token can be checked where the data is, and what a holder writes after a pause lands: " +
+	"put something in front of it that compares (a row with a version, a proxy that knows the highest token), or make the write idempotent"
 
 // least is the shortest lease that a provider keeps: etcd counts seconds, ZooKeeper two of its usual ticks of 2 s.
 func (c *Choice) least() time.Duration {

@@ -57,6 +57,20 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// Storage that is known to compare nothing can't check a token, whatever the lock gives.
+func TestBlind(t *testing.T) {
+	for _, have := range []string{"etcd", "zookeeper", "postgres", "redis"} {
+		a := Answers{Instances: 3, Have: []string{have}, Writes: true}
+		if c, err := Choose(a); err != nil || c.Resource != "checks-token" || slices.Contains(c.Warnings, blind) {
+			t.Errorf("%s, not known: %+v, %v", have, c, err)
+		}
+		a.Blind = true
+		if c, err := Choose(a); err != nil || c.Fencing != Required || c.Resource != "ignores-token" || c.Scenario != "matrix/holder-paused" || !slices.Contains(c.Warnings, blind) {
+			t.Errorf("%s: %+v, %v", have, c, err)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	for name, a := range map[string]Answers{
 		"no instance":    {},

@@ -111,9 +111,9 @@ func TestEveryChoiceIsKnown(t *testing.T) {
 func each(f func(Answers)) {
 	stores := []string{"etcd", "zookeeper", "postgres", "redis"}
 	for have := 1; have < 1<<len(stores); have++ {
-		for bits := range 1 << 9 {
+		for bits := range 1 << 10 {
 			on := func(i int) bool { return bits&(1<<i) != 0 }
-			a := Answers{Instances: 3, RedisNodes: 1, Drift: Drift, Writes: on(0), Conditions: on(1) && on(0), Exclusive: on(2), Failover: on(3), Pooled: on(4), ReadHeavy: on(5), Retried: on(6), Nested: on(7)}
+			a := Answers{Instances: 3, RedisNodes: 1, Drift: Drift, Writes: on(0), Conditions: on(1) && on(0), Blind: on(9) && !on(1) && on(0), Exclusive: on(2), Failover: on(3), Pooled: on(4), ReadHeavy: on(5), Retried: on(6), Nested: on(7)}
 			if on(8) {
 				a.RedisNodes = 5
 			}

@@ -79,8 +79,8 @@ func questions() []question {
 			Answers.several, stores},
 		{"Does the section write to shared storage?", "no", "a holder that stood still may write late: then only the storage can keep that out",
 			Answers.several, yesNo(func(a *Answers) *bool { return &a.Writes })},
-		{"Can that storage compare a version or a token as it writes?", "no", "such as UPDATE … WHERE version = 7, or a transaction of etcd",
-			func(a Answers) bool { return a.several() && a.Writes }, yesNo(func(a *Answers) *bool { return &a.Conditions })},
+		{"Can that storage compare a version or a token as it writes?", unknown, "such as UPDATE … WHERE version = 7, or a transaction of etcd",
+			func(a Answers) bool { return a.several() && a.Writes }, conditions},
 		{"Do most sections only read?", "no", "then readers may share the lock, and a writer has it alone",
 			Answers.several, yesNo(func(a *Answers) *bool { return &a.ReadHeavy })},
 		{"Would two at once be wrong, and not only a waste?", "no", "no: the work may be done twice, and had better not be",
@@ -166,6 +166,16 @@ func yesNo(field func(*Answers) *bool) func(*Answers, string) error {
 	}
 }
 
+// conditions tells a no from what is not known.
+func conditions(a *Answers, text string) error {
+	if text == unknown {
+		return nil
+	}
+	err := yesNo(func(a *Answers) *bool { return &a.Conditions })(a, text)
+	a.Blind = err == nil && !a.Conditions
+	return err
+}
+
 func number(field func(*Answers) *int) func(*Answers, string) error {
 	return func(a *Answers, text string) error {
 		n, err := strconv.Atoi(text)
@@ -215,6 +225,7 @@ func Flags(a Answers) []string {
 	add(a.Drift != Drift, "--drift", strconv.FormatFloat(a.Drift, 'g', -1, 64))
 	add(a.Writes, "--writes")
 	add(a.Conditions, "--conditions")
+	add(a.Blind, "--conditions=false")
 	add(a.ReadHeavy, "--read-heavy")
 	add(a.Exclusive, "--exclusive")
 	add(a.Failover, "--failover")

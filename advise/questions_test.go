@@ -24,9 +24,11 @@ func TestAsk(t *testing.T) {
 			nil, []string{"pooler", "rates of clocks"}},
 		"five Redis servers": {"4\nredis\nn\nn\nn\ny\n5\n200ms\n2s\n0.02\nn\ny\n", Answers{Instances: 4, Have: []string{"redis"}, Failover: true, RedisNodes: 5, Section: 200 * time.Millisecond, Pause: 2 * time.Second, Drift: 0.02, Nested: true},
 			nil, []string{"pooler"}},
+		"not known what it compares": {"2\netcd\ny\n\n\n\n\n\n\n\n\n", Answers{Instances: 2, Have: []string{"etcd"}, Writes: true, RedisNodes: 1, Drift: Drift},
+			[]string{"compare a version or a token as it writes? [not known] "}, nil},
 		"behind a pooler": {"2\npostgres\n\n\n\n\ny\n\n\n\n\n\n", Answers{Instances: 2, Have: []string{"postgres"}, Pooled: true, RedisNodes: 1, Drift: Drift},
 			nil, []string{"How many Redis"}},
-		"mistakes and help": {"none\n0\n?\n2\n\nfloppy\nmanaged\netcd\nmaybe\ny\n?\nn\n\n\nsoon\n1s\n-1s\n\n2\n\n\n\n", Answers{Instances: 2, Have: []string{"etcd"}, Writes: true, Section: time.Second, RedisNodes: 1, Drift: Drift},
+		"mistakes and help": {"none\n0\n?\n2\n\nfloppy\nmanaged\netcd\nmaybe\ny\n?\nn\n\n\nsoon\n1s\n-1s\n\n2\n\n\n\n", Answers{Instances: 2, Have: []string{"etcd"}, Writes: true, Blind: true, Section: time.Second, RedisNodes: 1, Drift: Drift},
 			[]string{"expected a number, 1 or more", "threads of one process", "nothing to keep a lock in", "expected some of etcd, ", "locktest check", "expected yes or no", "WHERE version = 7", "expected a duration", "below 1"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,6 +58,8 @@ func TestAskEnds(t *testing.T) {
 	}
 }
 
+const compares = "Can that storage compare a version or a token as it writes?"
+
 // A question that is left out would have changed nothing.
 func TestWhatIsNotAskedDoesNotMatter(t *testing.T) {
 	words := map[string][]string{"yes": {"yes", "no"}, "no": {"yes", "no"}, "1": {"1", "5"}, unknown: {"1ms", "2s"}, "0.01": {"0.01", "0.3"}}
@@ -67,12 +71,16 @@ func TestWhatIsNotAskedDoesNotMatter(t *testing.T) {
 			}
 			seen++
 			var choices []Choice
-			for _, w := range words[q.usual] {
+			try := words[q.usual]
+			if q.text == compares {
+				try = words["no"]
+			}
+			for _, w := range try {
 				b := a
 				if err := q.take(&b, w); err != nil {
 					t.Fatal(err)
 				}
-				if q.text == "Can that storage compare a version or a token as it writes?" {
+				if q.text == compares {
 					b.Retried = false // what is asked instead, later
 				}
 				c, err := Choose(b)
@@ -92,8 +100,8 @@ func TestWhatIsNotAskedDoesNotMatter(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
-	a := Answers{Instances: 4, Have: []string{"redis", "postgres"}, Section: 200 * time.Millisecond, Drift: 0.02, Writes: true, RedisNodes: 5, Nested: true}
-	want := strings.Fields("--have redis,postgres --instances 4 --section 200ms --drift 0.02 --writes --redis-nodes 5 --nested")
+	a := Answers{Instances: 4, Have: []string{"redis", "postgres"}, Section: 200 * time.Millisecond, Drift: 0.02, Writes: true, Blind: true, RedisNodes: 5, Nested: true}
+	want := strings.Fields("--have redis,postgres --instances 4 --section 200ms --drift 0.02 --writes --conditions=false --redis-nodes 5 --nested")
 	if got := Flags(a); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

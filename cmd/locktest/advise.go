@@ -47,6 +47,7 @@ together, and --drift more. What was not said is assumed, and warned of.`,
 					return usage{fmt.Errorf("%q is not a duration such as 200ms", *text)}
 				}
 			}
+			q.Blind = cmd.Flags().Changed("conditions") && !q.Conditions
 			return a.advise(cmd, q, language)
 		},
 	}
@@ -57,7 +58,7 @@ together, and --drift more. What was not said is assumed, and warned of.`,
 	f.StringVar(&pause, "pause", "", "the longest that a process is known to stand still, such as 2s")
 	f.Float64Var(&q.Drift, "drift", advise.Drift, "by which the rates of clocks may differ")
 	f.BoolVar(&q.Writes, "writes", false, "the section writes to shared storage")
-	f.BoolVar(&q.Conditions, "conditions", false, "that storage can compare a version, or a token, as it writes")
+	f.BoolVar(&q.Conditions, "conditions", false, "that storage can compare a version, or a token, as it writes; =false: it is known that it can't")
 	f.BoolVar(&q.Exclusive, "exclusive", false, "two at once would be wrong, not only a waste")
 	f.BoolVar(&q.Failover, "failover", false, "the lock has to survive the loss of a server")
 	f.IntVar(&q.RedisNodes, "redis-nodes", 1, "independent Redis servers")
@@ -162,6 +163,9 @@ func (a *app) tellAdvice(c advise.Choice, code string) error {
 		advise.Required: "fencing token required, checked where the data is", advise.Recommended: "fencing token recommended, beside the storage's own check",
 		advise.None: "no fencing token",
 	}[c.Fencing]
+	if c.Fencing == advise.Required && c.Resource != "checks-token" {
+		safety = "fencing token required, and the storage can't check one: see Beware"
+	}
 	if c.Resource == "checks-version" {
 		safety = "versions compared by the storage"
 	}

@@ -33,6 +33,18 @@ func TestAdviceInWords(t *testing.T) {
 	}
 }
 
+// What was said to be impossible is not advised.
+func TestAdviceForBlindStorage(t *testing.T) {
+	args := []string{"advise", "--have", "etcd", "--instances", "3", "--writes"}
+	if r := locktest(t, args...); r.status != 0 || !strings.Contains(r.stdout, "Safety: fencing token required, checked where the data is\n") || strings.Contains(r.stdout, "can't compare") {
+		t.Errorf("exit status %d:\n%s", r.status, r.stdout)
+	}
+	r := locktest(t, append(args, "--conditions=false")...)
+	if beware := strings.Index(r.stdout, "\nBeware\n"); r.status != 0 || !strings.Contains(r.stdout, "Safety: fencing token required, and the storage can't check one") || strings.Index(r.stdout, "the storage can't compare") < beware || beware < 0 {
+		t.Errorf("exit status %d:\n%s", r.status, r.stdout)
+	}
+}
+
 // What was measured stands beside the advice; of a lock that wasn't, it is said so. (Redis alone is known to lose what an
 // empty restart loses: a comparison without that has not looked.)
 func TestAdviceHasEvidence(t *testing.T) {
