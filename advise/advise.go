@@ -16,6 +16,7 @@ type Answers struct {
 	Instances  int      // that compete; 1: one process
 	Section    time.Duration
 	Pause      time.Duration // the longest that a process is known to stand still
+	Steady     bool          // no pause is known to happen: Pause is zero because it was said
 	Drift      float64       // by which clocks' rates may differ: 0.01 is one in a hundred
 	Writes     bool          // the section writes to shared storage
 	Conditions bool          // that storage can compare a version, or a token, when it writes
@@ -89,8 +90,14 @@ func (a Answers) check() error {
 	switch {
 	case a.Instances < 1:
 		return errors.New("how many instances compete? at least 1")
-	case a.Section < 0 || a.Pause < 0 || a.Drift < 0 || a.Drift >= 1:
-		return errors.New("durations and drift can't be negative, and a drift is below 1")
+	case a.Section < 0 || a.Pause < 0:
+		return errors.New("durations can't be negative")
+	case a.Section > longest || a.Pause > longest:
+		return fmt.Errorf("%v is too long: a section and a pause take %.0fh at most, since the lease outlasts both, and a dead holder keeps everybody out as long", max(a.Section, a.Pause), longest.Hours())
+	case !(a.Drift >= 0 && a.Drift < 1): // which is not a number either
+		return fmt.Errorf("a drift is a share from 0 to below 1, such as %v, and not %v", Drift, a.Drift)
+	case a.RedisNodes < 0:
+		return errors.New("how many Redis servers are there? at least 1")
 	case len(a.Have) == 0 && a.Instances > 1:
 		return fmt.Errorf("nothing to keep a lock in: one of %v has to be there", Stores())
 	case a.Instances > 1 && slices.Equal(a.Have, []string{"managed"}):
@@ -98,6 +105,9 @@ func (a Answers) check() error {
 	}
 	return nil
 }
+
+// longest is the longest section and pause for which a lock is advised.
+const longest = 24 * time.Hour
 
 // managed is why there is no advice of a lock that somebody else runs.
 const managed = "locks of managed services were not measured: judge the log of yours by locktest check LOG --expiry lease --ttl TTL " +
@@ -116,13 +126,16 @@ func (a Answers) provider() Choice {
 		return because("etcd", "cas", "etcd compares revisions in a transaction: only one of two writers of a revision succeeds, whatever clocks and pauses do")
 	case a.ReadHeavy:
 		return a.readers()
-	case a.Exclusive || a.Writes || a.Failover && !(a.has("redis") && a.RedisNodes >= 3):
+	case a.Exclusive || a.Writes || a.Failover && !(a.has("redis") && a.RedisNodes >= majority):
 		return a.safest()
 	case a.Failover:
 		return because("redis", "redlock", "no write depends on it, and a majority of independent servers outlives any one of them")
 	}
 	return a.cheapest()
 }
+
+// majority is of how many servers the loss of one leaves a majority.
+const majority = 3
 
 func because(provider, strategy string, why ...string) Choice {
 	return Choice{Provider: provider, Strategy: strategy, Why: why}
@@ -154,7 +167,11 @@ func (a Answers) safest() Choice {
 	case a.has("postgres"):
 		return because("postgres", "lease", "one conditional statement grants, by one server's clock", "each grant has a token that rises, and the same transaction can check it where the data is")
 	}
-	return because("redis", "single", "it is what there is: one server decides, and each grant has a token that rises while the server keeps its data")
+	c := because("redis", "single", "it is what there is: one server decides, and each grant has a token that rises while the server keeps its data")
+	if a.RedisNodes >= majority {
+		c.Why = append(c.Why, fmt.Sprintf("Redlock over the %d servers gives no token that the storage could check, and grants twice when clocks jump: so it isn't chosen for writes, nor where two at once would be wrong", a.RedisNodes))
+	}
+	return c
 }
 
 // cheapest is for work that may be done twice, and had better not be.
@@ -266,7 +283,8 @@ func (c *Choice) warn(a Answers) {
 	add(a.Retried && !a.Conditions, "work that is tried again can be done twice under a lock that is right: it needs a key by which the storage knows it")
 	add(c.withConnection(), "it has no lease: a holder that hangs, and whose connection lives, keeps everybody else out")
 	add(a.ReadHeavy && c.Lock == "postgres/lease", "most sections only read, and one lock for reads and writes makes them wait for each other")
-	add((c.Lock == "redis/single" || c.Lock == "redis/rwlock") && (a.Exclusive || a.Writes), "one Redis server is one failure away from two holders")
+	add((c.Lock == "redis/single" || c.Lock == "redis/rwlock") && (a.Exclusive || a.Writes), "a single Redis server decides, however many there are, and is one failure away from two holders")
 	add(a.Section == 0 && c.TTL > 0, "how long the section takes was not said: the lease was counted for one second; measure the longest of a thousand")
-	add(a.Pause == 0 && c.TTL > 0, "how long a process may stand still was not said: a garbage collection or a moved machine can outlast this lease")
+	add(c.TTL > time.Minute, fmt.Sprintf("a holder that dies keeps everybody out until its lease of %v ends: shorten what the lease was counted from, or take a short lease, extend it on the way, and check tokens", c.TTL))
+	add(a.Pause == 0 && !a.Steady && c.TTL > 0, "how long a process may stand still was not said: a garbage collection or a moved machine can outlast this lease")
 }

@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -71,14 +72,34 @@ func TestBlind(t *testing.T) {
 	}
 }
 
+// Where Redlock could be meant, it is said why it isn't chosen, and nobody is told of one server who has five.
+func TestWhyNotRedlock(t *testing.T) {
+	a := Answers{Instances: 3, Have: []string{"redis"}, Writes: true, Exclusive: true, Failover: true, RedisNodes: 5}
+	c, err := Choose(a)
+	if err != nil || c.Lock != "redis/single" || !strings.Contains(strings.Join(c.Why, "\n"), "Redlock over the 5 servers gives no token that the storage could check") {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.HasPrefix(w, "one Redis server") }) {
+		t.Errorf("%q", c.Warnings)
+	}
+	a.RedisNodes = 1
+	if c, err := Choose(a); err != nil || strings.Contains(strings.Join(c.Why, "\n"), "Redlock") {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	for name, a := range map[string]Answers{
-		"no instance":    {},
-		"nothing there":  {Instances: 2},
-		"managed alone":  {Instances: 2, Have: []string{"managed"}},
-		"unknown store":  {Instances: 2, Have: []string{"floppy"}},
-		"negative pause": {Instances: 2, Have: []string{"redis"}, Pause: -1},
-		"a drift of one": {Instances: 2, Have: []string{"redis"}, Drift: 1},
+		"no instance":           {},
+		"nothing there":         {Instances: 2},
+		"managed alone":         {Instances: 2, Have: []string{"managed"}},
+		"unknown store":         {Instances: 2, Have: []string{"floppy"}},
+		"negative pause":        {Instances: 2, Have: []string{"redis"}, Pause: -1},
+		"a section of two days": {Instances: 2, Have: []string{"redis"}, Section: 48 * time.Hour},
+		"a pause of weeks":      {Instances: 2, Have: []string{"redis"}, Pause: 1000 * time.Hour},
+		"a drift of NaN":        {Instances: 2, Have: []string{"redis"}, Drift: math.NaN()},
+		"no Redis server":       {Instances: 2, Have: []string{"redis"}, RedisNodes: -1},
+		"a drift of one":        {Instances: 2, Have: []string{"redis"}, Drift: 1},
 	} {
 		if _, err := Choose(a); err == nil {
 			t.Errorf("%s is taken", name)
@@ -119,6 +140,7 @@ func TestWarnings(t *testing.T) {
 		"it has no lease":              with(func(a *Answers) { a.Have = []string{"postgres"} }),
 		"wait for each other":          with(func(a *Answers) { a.Have, a.Pooled, a.ReadHeavy = []string{"postgres"}, true, true }),
 		"does not survive one":         with(func(a *Answers) { a.Failover = true }),
+		"lease of 2m32s ends":          with(func(a *Answers) { a.Pause = 101 * time.Second }),
 		"section takes was not said":   with(func(a *Answers) { a.Section = 0 }),
 		"may stand still was not said": with(func(a *Answers) { a.Pause = 0 }),
 	} {
@@ -126,6 +148,9 @@ func TestWarnings(t *testing.T) {
 		if err != nil || !slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.Contains(w, want) }) {
 			t.Errorf("no warning %q in %q, %v", want, c.Warnings, err)
 		}
+	}
+	if c, err := Choose(with(func(a *Answers) { a.Pause, a.Steady = 0, true })); err != nil || len(c.Warnings) > 0 {
+		t.Errorf("no pause is known: %q, %v", c.Warnings, err)
 	}
 	c, err := Choose(Answers{Instances: 2, Have: []string{"postgres"}, ReadHeavy: true, Writes: true})
 	if err != nil || !slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.Contains(w, "gives no fencing token") }) {

@@ -92,9 +92,9 @@ func questions() []question {
 		{"Is PostgreSQL behind a pooler in transaction mode?", "no", "there the next statement may be another session's, and so may a session's lock",
 			Answers.sessions, yesNo(func(a *Answers) *bool { return &a.Pooled })},
 		{"How long does the section take, 999 of 1000 times?", unknown, "a duration such as 200ms, measured: the lease has to outlast it",
-			always, duration(func(a *Answers) *time.Duration { return &a.Section })},
-		{"How long is a process known to stand still at most?", unknown, "a duration such as 2s: garbage collections, a moved machine; the lease has to outlast it too",
-			Answers.leased, duration(func(a *Answers) *time.Duration { return &a.Pause })},
+			always, section},
+		{"How long is a process known to stand still at most?", unknown, "a duration such as 2s: garbage collections, a moved machine; the lease has to outlast it too; 0: never",
+			Answers.leased, pause},
 		{"By how much may the rates of clocks differ?", "0.01", "0.01 is one in a hundred, and more than most clocks do",
 			Answers.leased, drift},
 		{"Is the work tried again after an unknown outcome?", "no", "then it may be done twice, whatever the lock does",
@@ -119,9 +119,15 @@ func (a Answers) leased() bool {
 	return err == nil && c.TTL > 0
 }
 
-// majorities says whether several Redis servers would make another choice.
+// majorities says whether several Redis servers would make another choice, or another reason for it.
 func (a Answers) majorities() bool {
-	return a.several() && a.has("redis") && a.Failover && !a.Exclusive && !a.Writes && !a.ReadHeavy
+	if !a.several() || !a.has("redis") || a.ReadHeavy {
+		return false
+	}
+	if a.Exclusive || a.Writes {
+		return !a.has("etcd") && !a.has("zookeeper") && !a.has("postgres")
+	}
+	return a.Failover
 }
 
 // sessions says whether a lock that a session of PostgreSQL holds is among the choices.
@@ -187,18 +193,40 @@ func number(field func(*Answers) *int) func(*Answers, string) error {
 	}
 }
 
-func duration(field func(*Answers) *time.Duration) func(*Answers, string) error {
-	return func(a *Answers, text string) error {
-		if text == unknown {
-			return nil
-		}
-		d, err := time.ParseDuration(text)
-		if err != nil || d < 0 {
-			return errors.New("expected a duration such as 200ms or 2s, or nothing where it is not known")
-		}
-		*field(a) = d
+func section(a *Answers, text string) error {
+	if text == unknown {
 		return nil
 	}
+	d, err := duration(text)
+	if err == nil && d == 0 {
+		return errors.New("a section takes some time: expected a duration above 0")
+	}
+	if err == nil {
+		a.Section = d
+	}
+	return err
+}
+
+func pause(a *Answers, text string) error {
+	if text == unknown {
+		return nil
+	}
+	d, err := duration(text)
+	if err == nil {
+		a.Pause, a.Steady = d, d == 0
+	}
+	return err
+}
+
+func duration(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil || d < 0:
+		return 0, errors.New("expected a duration such as 200ms or 2s, or nothing where it is not known")
+	case d > longest:
+		return 0, fmt.Errorf("expected %.0fh at most", longest.Hours())
+	}
+	return d, nil
 }
 
 func drift(a *Answers, text string) error {
@@ -222,6 +250,7 @@ func Flags(a Answers) []string {
 	add(true, "--instances", strconv.Itoa(a.Instances))
 	add(a.Section > 0, "--section", a.Section.String())
 	add(a.Pause > 0, "--pause", a.Pause.String())
+	add(a.Steady, "--pause", "0s")
 	add(a.Drift != Drift, "--drift", strconv.FormatFloat(a.Drift, 'g', -1, 64))
 	add(a.Writes, "--writes")
 	add(a.Conditions, "--conditions")

@@ -26,10 +26,12 @@ func TestAsk(t *testing.T) {
 			nil, []string{"pooler"}},
 		"not known what it compares": {"2\netcd\ny\n\n\n\n\n\n\n\n\n", Answers{Instances: 2, Have: []string{"etcd"}, Writes: true, RedisNodes: 1, Drift: Drift},
 			[]string{"compare a version or a token as it writes? [not known] "}, nil},
+		"five Redis servers, and a write": {"4\nredis\ny\nn\nn\ny\ny\n5\n200ms\n2s\n\nn\nn\n", Answers{Instances: 4, Have: []string{"redis"}, Writes: true, Blind: true, Exclusive: true, Failover: true, RedisNodes: 5, Section: 200 * time.Millisecond, Pause: 2 * time.Second, Drift: Drift},
+			nil, nil},
 		"behind a pooler": {"2\npostgres\n\n\n\n\ny\n\n\n\n\n\n", Answers{Instances: 2, Have: []string{"postgres"}, Pooled: true, RedisNodes: 1, Drift: Drift},
 			nil, []string{"How many Redis"}},
-		"mistakes and help": {"none\n0\n?\n2\n\nfloppy\nmanaged\netcd\nmaybe\ny\n?\nn\n\n\nsoon\n1s\n-1s\n\n2\n\n\n\n", Answers{Instances: 2, Have: []string{"etcd"}, Writes: true, Blind: true, Section: time.Second, RedisNodes: 1, Drift: Drift},
-			[]string{"expected a number, 1 or more", "threads of one process", "nothing to keep a lock in", "expected some of etcd, ", "locktest check", "expected yes or no", "WHERE version = 7", "expected a duration", "below 1"}, nil},
+		"mistakes and help": {"none\n0\n?\n2\n\nfloppy\nmanaged\netcd\nmaybe\ny\n?\nn\n\n\nsoon\n0\n25h\n1s\n-1s\n0\n2\n\n\n\n", Answers{Instances: 2, Have: []string{"etcd"}, Writes: true, Blind: true, Section: time.Second, Steady: true, RedisNodes: 1, Drift: Drift},
+			[]string{"expected a number, 1 or more", "threads of one process", "nothing to keep a lock in", "expected some of etcd, ", "locktest check", "expected yes or no", "WHERE version = 7", "expected a duration", "a section takes some time", "expected 24h at most", "below 1"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
@@ -100,8 +102,8 @@ func TestWhatIsNotAskedDoesNotMatter(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
-	a := Answers{Instances: 4, Have: []string{"redis", "postgres"}, Section: 200 * time.Millisecond, Drift: 0.02, Writes: true, Blind: true, RedisNodes: 5, Nested: true}
-	want := strings.Fields("--have redis,postgres --instances 4 --section 200ms --drift 0.02 --writes --conditions=false --redis-nodes 5 --nested")
+	a := Answers{Instances: 4, Have: []string{"redis", "postgres"}, Section: 200 * time.Millisecond, Steady: true, Drift: 0.02, Writes: true, Blind: true, RedisNodes: 5, Nested: true}
+	want := strings.Fields("--have redis,postgres --instances 4 --section 200ms --pause 0s --drift 0.02 --writes --conditions=false --redis-nodes 5 --nested")
 	if got := Flags(a); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

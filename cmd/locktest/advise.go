@@ -47,6 +47,13 @@ together, and --drift more. What was not said is assumed, and warned of.`,
 					return usage{fmt.Errorf("%q is not a duration such as 200ms", *text)}
 				}
 			}
+			switch {
+			case q.RedisNodes < 1:
+				return usage{fmt.Errorf("--redis-nodes %d: expected at least 1", q.RedisNodes)}
+			case section != "" && q.Section == 0:
+				return usage{fmt.Errorf("--section %s: a section takes some time; leave it out where it is not known", section)}
+			}
+			q.Steady = pause != "" && q.Pause == 0
 			q.Blind = cmd.Flags().Changed("conditions") && !q.Conditions
 			return a.advise(cmd, q, language)
 		},
@@ -55,7 +62,7 @@ together, and --drift more. What was not said is assumed, and warned of.`,
 	f.StringSliceVar(&q.Have, "have", nil, "what is there: "+strings.Join(advise.Stores(), ", ")+" (alone it is refused, with what to do instead)")
 	f.IntVar(&q.Instances, "instances", 2, "how many compete; 1: one process")
 	f.StringVar(&section, "section", "", "how long the critical section takes, 999 of 1000 times, such as 200ms")
-	f.StringVar(&pause, "pause", "", "the longest that a process is known to stand still, such as 2s")
+	f.StringVar(&pause, "pause", "", "the longest that a process is known to stand still, such as 2s; 0: never")
 	f.Float64Var(&q.Drift, "drift", advise.Drift, "by which the rates of clocks may differ")
 	f.BoolVar(&q.Writes, "writes", false, "the section writes to shared storage")
 	f.BoolVar(&q.Conditions, "conditions", false, "that storage can compare a version, or a token, as it writes; =false: it is known that it can't")

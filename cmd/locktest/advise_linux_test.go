@@ -12,7 +12,7 @@ import (
 
 // On a terminal the questions are asked, and the answers come back as flags that give the same advice.
 func TestDialogue(t *testing.T) {
-	status, screen := dialogue(t, "advise", "?\r", "4\r", "redis\r", "y\r", "n\r", "n\r", "n\r", "n\r", "200ms\r", "2s\r", "\r", "n\r", "n\r")
+	status, screen := dialogue(t, "advise", "?\r", "4\r", "redis\r", "y\r", "n\r", "n\r", "n\r", "n\r", "5\r", "200ms\r", "2s\r", "\r", "n\r", "n\r")
 	if status != 0 || !strings.Contains(screen, "[2] ") || !strings.Contains(screen, "  1: all who want it") || !strings.Contains(screen, "Strategy: single") {
 		t.Fatalf("exit status %d:\n%s", status, screen)
 	}

@@ -45,6 +45,22 @@ func TestAdviceForBlindStorage(t *testing.T) {
 	}
 }
 
+func TestAdviceRefusesNonsense(t *testing.T) {
+	for flag, says := range map[string]string{
+		"--drift=nan": "not NaN", "--drift=inf": "not +Inf", "--pause=1000h": "24h at most", "--section=25h": "24h at most", "--section=0": "--section 0: a section takes some time",
+		"--redis-nodes=0": "--redis-nodes 0: expected at least 1", "--redis-nodes=-1": "--redis-nodes -1: expected at least 1",
+	} {
+		if r := locktest(t, "advise", "--have", "redis", "--section", "100ms", flag); r.status != 64 || r.stdout != "" || !strings.Contains(r.stderr, says) {
+			t.Errorf("%s: exit status %d:\n%s%s", flag, r.status, r.stdout, r.stderr)
+		}
+	}
+	for _, pause := range []string{"0", "0s"} {
+		if r := locktest(t, "advise", "--have", "redis", "--section", "100ms", "--pause", pause); r.status != 0 || strings.Contains(r.stdout, "was not said") {
+			t.Errorf("--pause %s: exit status %d:\n%s%s", pause, r.status, r.stdout, r.stderr)
+		}
+	}
+}
+
 // What was measured stands beside the advice; of a lock that wasn't, it is said so. (Redis alone is known to lose what an
 // empty restart loses: a comparison without that has not looked.)
 func TestAdviceHasEvidence(t *testing.T) {
