@@ -21,7 +21,7 @@ var ErrEnded = errors.New("the answers ended before the questions")
 // question is one of the dialogue.
 type question struct {
 	text  string
-	usual string // what an empty answer stands for
+	usual string // what an empty answer stands for; "": there has to be one
 	help  string
 	when  func(Answers) bool // whether the answer can still matter
 	take  func(*Answers, string) error
@@ -46,8 +46,12 @@ func Ask(in io.Reader, out io.Writer) (Answers, error) {
 }
 
 func (q question) put(a *Answers, lines *bufio.Scanner, out io.Writer) error {
+	prompt := fmt.Sprintf("%s [%s] ", q.text, q.usual)
+	if q.usual == "" {
+		prompt = q.text + ": "
+	}
 	for {
-		fmt.Fprintf(out, "%s [%s] ", q.text, q.usual)
+		fmt.Fprint(out, prompt)
 		if !lines.Scan() {
 			fmt.Fprintln(out)
 			return cmp.Or(lines.Err(), ErrEnded)
@@ -65,17 +69,14 @@ func (q question) put(a *Answers, lines *bufio.Scanner, out io.Writer) error {
 	}
 }
 
-// Usual answers that say nothing.
-const (
-	unknown = "not known"
-	none    = "none"
-)
+// unknown is a usual answer that says nothing.
+const unknown = "not known"
 
 func questions() []question {
 	return []question{
 		{"How many instances compete for the lock?", "2", "1: all who want it are threads of one process, which needs no server for it",
 			always, number(func(a *Answers) *int { return &a.Instances })},
-		{"What is there already? Of " + strings.Join(Stores(), ", "), none, "several with commas between; a lock has to be kept somewhere, and what is there costs nothing more",
+		{"What is there already? One or more of " + strings.Join(Stores(), ", "), "", "several with commas between; a lock has to be kept somewhere, and what is there costs nothing more",
 			Answers.several, stores},
 		{"Does the section write to shared storage?", "no", "a holder that stood still may write late: then only the storage can keep that out",
 			Answers.several, yesNo(func(a *Answers) *bool { return &a.Writes })},
@@ -143,7 +144,7 @@ func (a Answers) sessions() bool {
 
 func stores(a *Answers, text string) error {
 	var have []string
-	for _, s := range strings.FieldsFunc(strings.TrimPrefix(strings.ToLower(text), none), func(r rune) bool { return r == ',' || r == ' ' }) {
+	for _, s := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r == ',' || r == ' ' }) {
 		if !slices.Contains(Stores(), s) {
 			return fmt.Errorf("expected some of %s, with commas between", strings.Join(Stores(), ", "))
 		}

@@ -17,7 +17,7 @@ func TestAsk(t *testing.T) {
 		never []string
 	}{
 		"nothing is known": {"\nredis\n\n\n\n\n\n\n\n\n\n", Answers{Instances: 2, Have: []string{"redis"}, RedisNodes: 1, Drift: Drift},
-			[]string{"How many instances compete for the lock? [2] "}, []string{"pooler", "How many Redis", "compare a version"}},
+			[]string{"How many instances compete for the lock? [2] ", "What is there already? One or more of etcd, zookeeper, postgres, redis, managed: "}, []string{"pooler", "How many Redis", "compare a version"}},
 		"one process": {"1\n200ms\ny\nno\n", Answers{Instances: 1, Section: 200 * time.Millisecond, Retried: true, RedisNodes: 1, Drift: Drift},
 			nil, []string{"What is there", "stand still", "shared storage"}},
 		"versions": {"3\nPostgres, redis\nyes\nyes\nno\nno\n50ms\nno\n", Answers{Instances: 3, Have: []string{"postgres", "redis"}, Writes: true, Conditions: true, Section: 50 * time.Millisecond, RedisNodes: 1, Drift: Drift},

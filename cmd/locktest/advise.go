@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -28,7 +29,8 @@ func (a *app) adviseCommand() *cobra.Command {
 		Long: `Say what is there and what the lock has to stand, and get the lock, the lease, whether tokens have to be checked, why, what it
 does not give, what was measured of it, and the scenario that tests it. With --json, run --lock-from FILE takes the answer.
 
-On a terminal, and without answers among the flags, the questions are asked one after another. --code prints nothing but a
+On a terminal, and without answers among the flags, the questions are asked one after another, and on standard error where the
+output goes elsewhere. --code prints nothing but a
 program of at most twenty lines that takes the lock as it should be taken (gofmt -w spreads out one in Go).
 
 The lease is counted from what was measured: half as much again as --section (the hold that 999 of 1000 don't exceed) and --pause
@@ -79,9 +81,13 @@ together, and --drift more. What was not said is assumed, and warned of.`,
 
 // advise tells what to take by the answers of the flags, or of whoever sits at the terminal.
 func (a *app) advise(cmd *cobra.Command, q advise.Answers, language string) (err error) {
-	asked := !answered(cmd) && terminal(a.stdout) && term.IsTerminal(int(os.Stdin.Fd()))
+	screen := a.stdout
+	if a.json || !terminal(screen) {
+		screen = a.stderr // what is asked for goes elsewhere
+	}
+	asked := !answered(cmd) && terminal(screen) && term.IsTerminal(int(os.Stdin.Fd()))
 	if asked {
-		q, err = a.ask(cmd.Context())
+		q, err = a.ask(cmd.Context(), screen)
 		if by := runner.Interrupt(""); errors.As(err, &by) {
 			a.exit = signalStatus(string(by))
 			return nil
@@ -103,7 +109,7 @@ func (a *app) advise(cmd *cobra.Command, q advise.Answers, language string) (err
 	if err := a.tellAdvice(c, code); err != nil || !asked || a.json {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stdout, "\nThe same again\n  locktest advise %s\n", strings.Join(advise.Flags(q), " "))
+	_, err = fmt.Fprintf(screen, "\nThe same again\n  locktest advise %s\n", strings.Join(advise.Flags(q), " "))
 	return err
 }
 
@@ -114,8 +120,8 @@ func answered(cmd *cobra.Command) bool {
 	return found
 }
 
-// ask asks on the terminal, and ends with a signal or the last answer.
-func (a *app) ask(ctx context.Context) (advise.Answers, error) {
+// ask asks on the screen, and ends with a signal or the last answer.
+func (a *app) ask(ctx context.Context, screen io.Writer) (advise.Answers, error) {
 	ctx, end := a.signals(ctx, 0)
 	defer end()
 	type answer struct {
@@ -124,12 +130,12 @@ func (a *app) ask(ctx context.Context) (advise.Answers, error) {
 	}
 	done := make(chan answer, 1)
 	go func() {
-		q, err := advise.Ask(os.Stdin, a.stdout)
+		q, err := advise.Ask(os.Stdin, screen)
 		done <- answer{q, err}
 	}()
 	select {
 	case <-ctx.Done():
-		fmt.Fprintln(a.stdout)
+		fmt.Fprintln(screen)
 		return advise.Answers{}, context.Cause(ctx)
 	case got := <-done:
 		if errors.Is(got.err, advise.ErrEnded) {

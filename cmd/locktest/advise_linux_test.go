@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -23,6 +24,21 @@ func TestDialogue(t *testing.T) {
 	r := locktest(t, strings.Fields(again[1])...)
 	if r.status != 0 || !strings.Contains(screen, r.stdout) {
 		t.Errorf("%s: exit status %d:\n%s\nand the dialogue:\n%s", again[1], r.status, r.stdout, screen)
+	}
+}
+
+// Where the output goes to a file, the questions stay on the terminal.
+func TestDialogueBesideAFile(t *testing.T) {
+	for name, c := range map[string]struct{ flags, has string }{"a program": {"--code python", "# apt install python3-redis"}, "JSON": {"--json", "{\n"}, "words": {"", "Provider: redis\n"}} {
+		file := filepath.Join(t.TempDir(), "out")
+		status, screen := dialogue(t, "advise "+c.flags+" > "+file, "2\r", "\r", "redis\r", "n\r", "n\r", "n\r", "n\r", "200ms\r", "2s\r", "\r", "n\r", "n\r")
+		out, err := os.ReadFile(file)
+		if status != 0 || err != nil || !strings.HasPrefix(string(out), c.has) || strings.Contains(string(out), "[no]") || strings.Contains(string(out), "The same again") {
+			t.Errorf("%s: exit status %d, %v:\n%s\n%s", name, status, err, screen, out)
+		}
+		if !strings.Contains(screen, "[2] ") || !strings.Contains(screen, "one of [etcd") || strings.Contains(screen, c.has) {
+			t.Errorf("%s:\n%s", name, screen)
+		}
 	}
 }
 
@@ -63,7 +79,7 @@ func dialogue(t *testing.T, command string, keys ...string) (status int, screen 
 	for b := make([]byte, 4096); ; {
 		n, err := out.Read(b)
 		seen.Write(b[:n])
-		if len(keys) > 0 && strings.HasSuffix(seen.String(), "] ") {
+		if len(keys) > 0 && (strings.HasSuffix(seen.String(), "] ") || strings.HasSuffix(seen.String(), ": ")) {
 			io.WriteString(in, keys[0])
 			keys = keys[1:]
 		}
