@@ -52,6 +52,9 @@ func (v *view) waitsFor(least time.Duration) []waiting {
 	for i := range v.locks {
 		l := &v.locks[i]
 		ts := l.tenures()
+		if l.contract.Permits > 1 {
+			continue // whoever holds one permit need not be who is waited for
+		}
 		for _, a := range l.acquires {
 			o := &v.ops[a]
 			who, end := o.thread, v.gaveUp(o)

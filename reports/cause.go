@@ -2,14 +2,17 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/locktest/locktest/checker"
 	"github.com/locktest/locktest/history"
 )
 
 // cause lists what the harness did meanwhile. It was not tested whether the violation comes without it.
 func (s *Story) cause() []string {
 	var out []string
+	later := 0
 	if text := s.freed(); text != "" {
 		out = append(out, text)
 	}
@@ -17,6 +20,10 @@ func (s *Story) cause() []string {
 		f := &s.scene.faults[i]
 		if s.scene.held != nil && s.scene.held.begin == f.begin {
 			continue // told with the release
+		}
+		if f.from > s.scene.i.harm() {
+			later++
+			continue // what it did not precede it did not bring about
 		}
 		out = append(out, s.faultCause(f))
 	}
@@ -27,10 +34,33 @@ func (s *Story) cause() []string {
 		}
 		out = append(out, fmt.Sprintf("The host stalled: a timer of %s came %s late at %s.", who, long(op.TTL), at(op.Time)))
 	}
+	if len(out) == 0 && later > 0 {
+		return []string{"Each fault that is shown began after the harm was done, and the host did not stall: nothing that locktest did explains it."}
+	}
 	if len(out) == 0 {
 		return []string{"No fault was active, none had just ended, and the host did not stall: nothing that locktest did explains it."}
 	}
 	return out
+}
+
+// harm is when what the story is about had come about: who held together had been granted the lock, what is a matter of a moment
+// had happened, and what lasts was over.
+func (i *Incident) harm() time.Duration {
+	harm, together := time.Duration(0), never
+	for n, f := range i.Findings {
+		switch {
+		case slices.Contains([]string{checker.DoubleGrant, checker.StaleHolder, checker.TooMany, checker.WriterNotAlone}, f.Kind):
+			together = min(together, f.At)
+		case n < len(i.Of) && slices.Contains([]string{checker.Liveness, checker.Fairness, checker.Hygiene, checker.Availability}, i.Of[n]):
+			harm = max(harm, f.Until, f.At)
+		default:
+			harm = max(harm, f.At)
+		}
+	}
+	if together != never {
+		return together
+	}
+	return harm
 }
 
 // freed tells of the release that may have made the lock free while it was held.

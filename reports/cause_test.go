@@ -64,6 +64,33 @@ func TestFirstOfACascade(t *testing.T) {
 	}
 }
 
+// TestLaterFaultIsNoCause: what began after two held the lock did not bring that about.
+func TestLaterFaultIsNoCause(t *testing.T) {
+	with := func(from int) string {
+		b := newBook(history.NoTokens, history.IgnoresToken)
+		b.acquire("c1", 7, 3100, 3102, 0)
+		if from < 3200 {
+			b.fault(1, "pause", "pause c1", from, 3600, "c1")
+		}
+		b.acquire("c3", 8, 3200, 3201, 0)
+		if from > 3200 {
+			b.fault(1, "pause", "pause c1", from, 3600, "c1")
+		}
+		b.release("c1", 7, 3702, 3703, history.Fail, history.NotHeld)
+		b.release("c3", 8, 3801, 3802, history.OK, "")
+		b.finish()
+		return story(t, b.outcome(nil, violated(checker.MutualExclusion, "2 holds, 1 overlap", checker.Finding{
+			Kind: checker.DoubleGrant, Lock: "orders", Ops: b.at("a7", "r7?", "a8"), Grants: []int{7, 8}, Blame: checker.Service, Strength: checker.Definite, At: ms(3201), Until: ms(3702), Message: "Two were entitled."})))
+	}
+	const cause, none = "Pause c1, from", "began after the harm was done"
+	if text := with(3400); strings.Contains(text, cause) || !strings.Contains(text, none) {
+		t.Errorf("a pause that came later:\n%s", text)
+	}
+	if text := with(3150); !strings.Contains(text, cause) && !strings.Contains(text, "The pause of c1") || strings.Contains(text, none) {
+		t.Errorf("a pause that came before:\n%s", text)
+	}
+}
+
 // unwrapped joins lines, so that a text can be found wherever it was broken.
 func unwrapped(s string) string { return strings.Join(strings.Fields(s), " ") }
 

@@ -242,7 +242,11 @@ func (s *screen) stories() {
 		for i := range names {
 			names[i] = plain(names[i])
 		}
-		s.wrapped("  ", "Violated: "+strings.Join(names, ", "))
+		word := "Violated: "
+		if s.acceptedOnly(groups[0].Incidents[0]) {
+			word = "Violated, and accepted by the scenario: "
+		}
+		s.wrapped("  ", word+strings.Join(names, ", "))
 		s.blank()
 	}
 	story := NewStory(s.o.History, groups[0].Incidents[0], s.style)
