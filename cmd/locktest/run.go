@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,8 @@ type runFlags struct {
 	noExec     bool
 	timeout    time.Duration
 	reportMax  int
+
+	first string // folder of the first run of this command
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -162,6 +165,10 @@ func (a *app) one(ctx context.Context, plan *runner.Plan, f *runFlags) *runner.O
 	}
 	o, _ := runner.Run(ctx, plan, options) // its error is in o.Err
 	progress.End()
+	if f.first == "" && o.Dir != "" {
+		f.first = filepath.Base(o.Dir)
+	}
+	o.With = f.first
 	f.gate.known.Excuse(o)
 	f.live.end(o)
 	a.keep(o, f.reportMax)
