@@ -124,7 +124,13 @@ func (a *app) run(ctx context.Context, files []string, f *runFlags) error {
 	if err := a.finish(outcomes, &f.gate); err != nil {
 		return err
 	}
-	a.ended(ctx, len(outcomes))
+	begun := 0
+	for _, o := range outcomes {
+		if o.History != nil {
+			begun++
+		}
+	}
+	a.ended(ctx, begun)
 	return nil
 }
 
