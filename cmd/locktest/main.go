@@ -80,6 +80,7 @@ type app struct {
 }
 
 func (a *app) root() *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "locktest",
 		Short: "Tests distributed locks: are they safe, under which faults do they break, does fencing help",
@@ -92,7 +93,14 @@ judges from the recorded history whether the lock kept its promises.`,
   locktest report latest --open                        its page in a browser`,
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.prepare() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return a.version()
+			}
+			return cmd.Help()
+		},
 	}
+	root.Flags().BoolVar(&version, "version", false, "versions of the program, its schemas and its platform, as locktest version prints them")
 	f := root.PersistentFlags()
 	f.StringVar(&a.color, "color", "auto", "auto, always or never")
 	f.BoolVar(&a.ascii, "ascii", false, "no character beyond ASCII")
