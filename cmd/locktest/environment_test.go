@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -68,15 +67,4 @@ func TestWrongSettingIsTold(t *testing.T) {
 	t.Setenv("LOCKTEST_REDIS_SERVER", "/nowhere/redis-server")
 	r := locktest(t, "run", scenario(t, onRedis), "--run-dir", t.TempDir())
 	says(t, r, 69, "LT101", "LOCKTEST_REDIS_SERVER=/nowhere/redis-server")
-}
-
-// Where this machine can't be written to it is the environment; a place that no machine has is the command line.
-func TestNotWritable(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("without /proc, in which nobody can make a file")
-	}
-	says(t, locktest(t, "run", scenario(t, clean), "--run-dir", "/proc/locktest/runs"), 69, "run folder")
-	log := file(t, "locks.log", overlap)
-	says(t, locktest(t, "report", log, "--expiry", "lease", "--ttl", "2s", "-o", "/proc/page.html"), 69, "the page is missing")
-	says(t, locktest(t, "run", scenario(t, clean), "--run-dir", log), 64, "not a directory")
 }

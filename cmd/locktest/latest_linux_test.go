@@ -94,3 +94,11 @@ func TestSignalBeforeItBegan(t *testing.T) {
 		t.Error(r.stdout)
 	}
 }
+
+// Where this machine can't be written to it is the environment; a place that no machine has is the command line.
+func TestNotWritable(t *testing.T) {
+	says(t, locktest(t, "run", scenario(t, clean), "--run-dir", "/proc/locktest/runs"), 69, "run folder")
+	log := file(t, "locks.log", overlap)
+	says(t, locktest(t, "report", log, "--expiry", "lease", "--ttl", "2s", "-o", "/proc/page.html"), 69, "the page is missing")
+	says(t, locktest(t, "run", scenario(t, clean), "--run-dir", log), 64, "not a directory")
+}
