@@ -126,7 +126,7 @@ func TestPagesAreWellFormed(t *testing.T) {
 			}
 		}
 		for _, m := range command.FindAllStringSubmatch(strings.Join(p.Text, " "), -1) {
-			if !slices.Contains([]string{"run", "list", "validate", "doctor", "baseline", "explain", "check"}, m[1]) {
+			if !slices.Contains([]string{"run", "list", "validate", "doctor", "baseline", "explain", "check", "advise"}, m[1]) {
 				t.Errorf("%s names a command that there isn't: %s", p.Name, m[0])
 			}
 		}
@@ -220,6 +220,15 @@ func TestEveryKeyIsExplained(t *testing.T) {
 	for _, word := range []string{"run.setle", "evidence.min-hit", "min-hist", "handovr"} {
 		if pages, near := catalog.Explain(word); len(pages) > 0 && word != "evidence.min-hit" || len(pages) == 0 && len(near) == 0 {
 			t.Errorf("%q: %d pages, near it %v", word, len(pages), near)
+		}
+	}
+}
+
+// Words of reports and of flags that a first reader asks for.
+func TestWordsOfReportsAreExplained(t *testing.T) {
+	for _, word := range []string{"provider", "strategy", "drift", "section", "ongoing", "pooled", "entitled", "possible cause", "Wilson", "Wilson interval", "the host stalled", "host stall", "--section"} {
+		if pages, _ := catalog.Explain(word); len(pages) == 0 {
+			t.Errorf("%q isn't explained", word)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"time"
 )
@@ -34,6 +35,9 @@ func Import(r io.Reader, c Contract) (*History, Format, error) {
 	if err := c.sense(); err != nil {
 		return nil, f, fmt.Errorf("what the lock promises: %w", err)
 	}
+	if len(bytes.TrimSpace(start)) == 0 {
+		return nil, f, fmt.Errorf("%w: the file is empty: it has no history", ErrFormat)
+	}
 	var h *History
 	switch f {
 	case FormatJSONL:
@@ -45,9 +49,32 @@ func Import(r io.Reader, c Contract) (*History, Format, error) {
 	case FormatLog:
 		h, err = ReadLog(br, c)
 	default:
+		if !textual(start) {
+			return nil, f, fmt.Errorf("%w: it is in no form that is known: JSON lines of locktest, Jepsen's EDN, AtlasDB's JSON array, or a log with one JSON object an operation (docs/history.md)", ErrFormat)
+		}
 		h, err = ParseText(br)
 	}
+	if err == nil && f != FormatJSONL && len(h.Ops) == 0 { // a run of ours can be killed before its first event
+		return nil, f, fmt.Errorf("%w: no operation is in it: there is no history", ErrFormat)
+	}
 	return h, f, err
+}
+
+// textWord is how a word of the text form begins.
+var textWord = regexp.MustCompile(`^[^:\[\]]*:[^:\[\]]+\[`)
+
+// textual says whether the first line that is no comment can be one of the text form. Where that is too far away it can.
+func textual(start []byte) bool {
+	for line := range bytes.Lines(start) {
+		line, _, _ = bytes.Cut(line, []byte("#"))
+		words := bytes.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		_, header := headerReaders()[string(words[0])]
+		return header || textWord.Match(words[0])
+	}
+	return true
 }
 
 func detect(start []byte) Format {

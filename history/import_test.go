@@ -161,3 +161,24 @@ func FuzzImport(f *testing.F) {
 		}
 	})
 }
+
+// What has no history in it is refused, and what is in no form that is known hears which ones there are.
+func TestImportNothing(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                          "the file is empty: it has no history",
+		" \n\t\n":                   "the file is empty: it has no history",
+		"[]":                        "no operation is in it",
+		"# only a comment\n":        "no operation is in it",
+		"lock orders expiry=none\n": "no operation is in it",
+		"null":                      "AtlasDB's JSON array, or a log",
+		"\x1f\x8b\x08\x00\xff":      "docs/history.md",
+		"version: 1\nname: x\n":     "docs/history.md",
+	} {
+		if _, _, err := Import(strings.NewReader(text), Contract{Expiry: NoExpiry}); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	if _, _, err := Import(strings.NewReader("# by hand\n\na:A[0,10]\n"), Contract{}); err != nil {
+		t.Errorf("text: %v", err)
+	}
+}

@@ -20,6 +20,7 @@ const ResultSchema = "locktest.result/1"
 type Document struct {
 	Schema      string               `json:"schema"`
 	Run         string               `json:"run,omitempty"`
+	With        string               `json:"with,omitempty"` // the folder of the first run of the same command
 	Scenario    string               `json:"scenario,omitempty"`
 	Lock        string               `json:"lock"`
 	Cluster     Cluster              `json:"cluster"`
@@ -122,7 +123,7 @@ func JSON(w io.Writer, o *runner.Outcome) error {
 // NewDocument makes the JSON result of an outcome.
 func NewDocument(o *runner.Outcome) *Document {
 	d := &Document{
-		Schema: ResultSchema, Run: o.Run, Lock: o.Lock, Cluster: Cluster{Kind: o.Kind, Why: o.KindWhy, Ran: o.Cluster},
+		Schema: ResultSchema, Run: o.Run, With: o.With, Lock: o.Lock, Cluster: Cluster{Kind: o.Kind, Why: o.KindWhy, Ran: o.Cluster},
 		Separate: o.Separate, Seed: fmt.Sprint(o.Seed), Began: o.Began, Word: o.Conclusion.Word, Exit: o.Conclusion.Exit,
 		Met: o.Conclusion.Exit == runner.ExitOK && o.Err == nil, Conditions: some(o.Conclusion.Conditions),
 		Expected: some(o.Conclusion.Expected), Accepted: some(o.Conclusion.Accepted), Known: some(o.Conclusion.Known), Properties: some(o.Results),

@@ -110,6 +110,8 @@ func ParseFilter(text string) (Filter, error) {
 	for _, word := range strings.Fields(text) {
 		field, value, ok := strings.Cut(word, ":")
 		switch {
+		case slices.Contains([]string{"OR", "AND", "NOT", "|", "||", "&&"}, word):
+			return f, fmt.Errorf("%q: a filter has no operators: its terms stand with blanks between, and all of them have to hold", word)
 		case !ok:
 			f.terms = append(f.terms, term{"", word})
 		case !slices.Contains(filterFields(), field):
@@ -128,11 +130,45 @@ func ParseFilter(text string) (Filter, error) {
 			if f.To, err = seconds(to); err != nil {
 				return f, fmt.Errorf("%q: %w", word, err)
 			}
+			if f.To > 0 && f.From > f.To {
+				return f, fmt.Errorf("%q: it ends before it begins", word)
+			}
 		default:
 			f.terms = append(f.terms, term{field, value})
 		}
 	}
 	return f, nil
+}
+
+// Check refuses terms that no operation of h can meet, whatever it had recorded: an unknown client, operation, result or lock.
+func (f Filter) Check(h *history.History, ops []Operation) error {
+	there := map[string][]string{
+		"client": slices.Clone(h.Header.Clients),
+		"lock":   {},
+		"result": {"ok", string(history.Busy), string(history.NotHeld), string(history.Gone), string(history.Rejected), string(history.Late), "failed", "unknown", "open"},
+		"op": {string(history.Acquire), string(history.Extend), string(history.Release), string(history.Read), string(history.Write), string(history.Lost), string(history.Renewed), string(history.Crash),
+			string(history.FaultBegin), string(history.FaultEnd), string(history.FaultMissed), string(history.HostStall), string(history.ClockOffset), string(history.Observed), string(history.Phase)},
+	}
+	for _, l := range h.Header.Locks {
+		there["lock"] = append(there["lock"], l.Name)
+	}
+	for _, o := range ops {
+		client, _, _ := strings.Cut(o.Client, "/")
+		for field, values := range map[string][]string{"client": {client, o.Client}, "lock": {o.Lock}, "result": {o.Result}, "op": {o.Op}} {
+			for _, v := range values {
+				if v != "" && !slices.Contains(there[field], v) {
+					there[field] = append(there[field], v)
+				}
+			}
+		}
+	}
+	for _, t := range f.terms {
+		if known, ok := there[t.field]; ok && !slices.Contains(known, t.value) {
+			slices.Sort(known)
+			return fmt.Errorf("\"%s:%s\": there is no such %s; expected one of %s", t.field, t.value, t.field, clean(strings.Join(known, ", ")))
+		}
+	}
+	return nil
 }
 
 // seconds reads a time of a run: 12, 12.5, 12s or 1500ms; nothing is 0.

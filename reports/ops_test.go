@@ -53,9 +53,31 @@ func TestFilter(t *testing.T) {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
 	}
-	for _, bad := range []string{"clients:c1", "t:12", "t:a..b", "op:", "t:-1..2"} {
+	for _, bad := range []string{"clients:c1", "t:12", "t:a..b", "op:", "t:-1..2", "t:5..1", "client:c1 OR client:c2", "client:c1 || client:c2"} {
 		if _, err := ParseFilter(bad); err == nil {
 			t.Errorf("%q is a filter", bad)
+		}
+	}
+}
+
+// A term that nothing can meet is told, with what there is.
+func TestFilterThatCannotMatch(t *testing.T) {
+	h := staleWrite(nil).History
+	for text, want := range map[string]string{
+		"client:c9":                   "c1",
+		"result:nonsense":             "not-held",
+		"op:aquire":                   "acquire",
+		"lock:order":                  "orders",
+		"result:unknown":              "",
+		"op:crash":                    "",
+		"client:c1 grant:999 nothing": "",
+	} {
+		f, err := ParseFilter(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = f.Check(h, Operations(h)); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 // about them: Err may be set although there are Results, which then judge what was recorded until it came.
 type Outcome struct {
 	Run      string // id, such as 7f3a; empty for a history from elsewhere
+	With     string // the folder of the first run of the same command
 	Dir      string // the run's folder
 	Scenario *scenarios.Scenario
 	Lock     string // PROVIDER/STRATEGY

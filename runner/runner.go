@@ -56,6 +56,10 @@ func Run(ctx context.Context, p *Plan, o Options) (*Outcome, error) {
 	out.Err = errors.Join(s.write(ScenarioFile, p.Source), s.write(ResolvedFile, p.Resolved), r.execute(ctx))
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		out.Interrupted = cause.Error()
+		if !r.recorded {
+			r.log.Info("ended before it began", "error", out.Err)
+			out.Err = fmt.Errorf("the run was ended by %w before it began", cause)
+		}
 	}
 	if r.recorded {
 		r.judge()

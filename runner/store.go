@@ -31,6 +31,9 @@ const (
 	goingFile = ".going" // while a run lasts: whose it is
 )
 
+// ErrFolder is wrapped by every error about what can't be written to a run's folder.
+var ErrFolder = errors.New("run folder")
+
 // store is a run's folder.
 type store struct {
 	id  string
@@ -40,7 +43,7 @@ type store struct {
 // newStore makes DIR/TIME-NAME-ID, and marks it as that of a run that goes on.
 func newStore(root, name string, seed uint64, now time.Time) (*store, error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
-		return nil, fmt.Errorf("run folder: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrFolder, err)
 	}
 	for try := range 100 {
 		id := runID(now, seed, try)
@@ -53,12 +56,12 @@ func newStore(root, name string, seed uint64, now time.Time) (*store, error) {
 			err = os.Mkdir(filepath.Join(dir, LogsDir), 0o755)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("run folder: %w", err)
+			return nil, fmt.Errorf("%w: %w", ErrFolder, err)
 		}
 		s := &store{id: id, dir: dir}
 		return s, s.write(goingFile, []byte(proc.Machine()+" "+proc.OwnIdent()))
 	}
-	return nil, fmt.Errorf("run folder: no free name in %s", root)
+	return nil, fmt.Errorf("%w: no free name in %s", ErrFolder, root)
 }
 
 // runID is short enough to type and differs between runs that begin in one instant.
@@ -73,7 +76,7 @@ func runID(now time.Time, seed uint64, try int) string {
 // ended takes the mark away, and points DIR/latest at a run that has something to judge.
 func (s *store) ended(recorded bool) error {
 	if err := os.Remove(s.path(goingFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("run folder: %w", err)
+		return fmt.Errorf("%w: %w", ErrFolder, err)
 	}
 	if !recorded {
 		return nil
@@ -100,7 +103,7 @@ func (s *store) latest(root string) error {
 	}
 	if err := os.Rename(link, filepath.Join(root, Latest)); err != nil {
 		os.Remove(link)
-		return fmt.Errorf("run folder: %w", err)
+		return fmt.Errorf("%w: %w", ErrFolder, err)
 	}
 	return nil
 }
@@ -109,7 +112,7 @@ func (s *store) path(name string) string { return filepath.Join(s.dir, name) }
 
 func (s *store) write(name string, b []byte) error {
 	if err := os.WriteFile(s.path(name), b, 0o644); err != nil {
-		return fmt.Errorf("run folder: %w", err)
+		return fmt.Errorf("%w: %w", ErrFolder, err)
 	}
 	return nil
 }

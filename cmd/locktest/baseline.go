@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -37,14 +38,14 @@ func (a *app) baselineCommand() *cobra.Command {
 		Short: "Known violations, which don't fail: accept them with a reason, list them, drop those that are resolved",
 		Long: `A baseline is a file of violations that are known and accepted, each with a reason: with it only new ones fail a run. A violation
 is known by its signature: scenario, lock, property and kind, and the kind of the fault that was active.`,
-		Example: `  locktest run pause-holder --lock redis/single --repeat 20 --until never
+		Example: `  locktest run pause-holder --lock redis/single --set workload.resource=ignores-token --repeat 3 --until never
   locktest baseline write latest --because "no fencing yet, see #318" --review 2027-01-15
-  locktest run pause-holder --lock redis/single --baseline locktest.baseline.json`,
+  locktest run pause-holder --lock redis/single --set workload.resource=ignores-token --baseline locktest.baseline.json`,
 	}
 	cmd.PersistentFlags().StringVar(&f.file, "baseline", baseline.DefaultFile, "the file")
 	cmd.PersistentFlags().StringVar(&f.dir, "run-dir", "runs", "folder of the runs' folders")
 	write := &cobra.Command{
-		Use: "write [RUN...]", Example: "  locktest baseline write latest --because \"no fencing yet\"", Short: "Accept the violations of these runs (default: latest) that nobody expected",
+		Use: "write [RUN...]", Example: "  locktest baseline write latest --because \"no fencing yet\"", Short: "Accept the violations of these runs (default: latest, all runs of the last command) that nobody expected",
 		RunE: func(_ *cobra.Command, args []string) error { return a.baselineWrite(args, f) },
 	}
 	write.Flags().StringVar(&f.because, "because", "", "why they are accepted (required)")
@@ -55,7 +56,7 @@ is known by its signature: scenario, lock, property and kind, and the kind of th
 		RunE: func(*cobra.Command, []string) error { return a.baselineShow(f) },
 	}
 	prune := &cobra.Command{
-		Use: "prune [RUN...]", Short: "Drop what these runs (default: latest) show to be resolved, or what --id names",
+		Use: "prune [RUN...]", Short: "Drop what these runs (default: latest, all runs of the last command) show to be resolved, or what --id names",
 		RunE: func(_ *cobra.Command, args []string) error { return a.baselinePrune(args, f) },
 	}
 	prune.Flags().StringSliceVar(&f.ids, "id", nil, "drop these, whatever runs show")
@@ -94,7 +95,15 @@ func (a *app) baselineWrite(args []string, f *baselineFlags) error {
 			return err
 		}
 	}
-	return a.entries("accepted", added)
+	if err := a.entries("accepted", added); err != nil || len(added) > 0 || a.json {
+		return err
+	}
+	if len(found) > 0 {
+		fmt.Fprintf(a.stderr, "locktest: every unexpected violation of %s is in %s already\n", number(len(runs), "run"), f.file)
+		return nil
+	}
+	fmt.Fprintf(a.stderr, "locktest: there is nothing to accept: %s found no violation that nobody expected, and %s stays as it is. Name the runs that did (locktest list runs), or make more: locktest run SCENARIO --repeat 20 --until never\n", number(len(runs), "run"), f.file)
+	return nil
 }
 
 // readBaseline reads a file that has to be there.
@@ -159,30 +168,89 @@ func (a *app) entries(what string, list []baseline.Entry) error {
 	return w.Flush()
 }
 
-// loadRuns reads what was kept of runs; none: of the latest.
+// loadRuns reads what was kept of runs; none: of the latest. That means all runs of its command.
 func (a *app) loadRuns(args []string, root string) ([]baseline.Run, error) {
 	if len(args) == 0 {
 		args = []string{"latest"}
 	}
 	var runs []baseline.Run
+	seen := map[string]bool{}
 	for _, arg := range args {
 		path, err := a.findHistory(arg, root)
 		if err != nil {
 			return nil, err
 		}
-		b, err := os.ReadFile(filepath.Join(filepath.Dir(path), runner.ResultFile))
-		if err != nil {
-			return nil, usage{fmt.Errorf("%s has no result: %w", arg, err)}
+		dirs := []string{filepath.Dir(path)}
+		if filepath.Base(arg) == runner.Latest {
+			dirs = together(dirs[0])
 		}
-		var d reports.Document
-		if err := json.Unmarshal(b, &d); err != nil {
-			return nil, fmt.Errorf("%s: %w: %w", arg, history.ErrFormat, err)
+		for _, dir := range dirs {
+			if real, err := filepath.EvalSymlinks(dir); err == nil {
+				dir = real
+			}
+			if seen[dir] {
+				continue // named twice, it is one run
+			}
+			seen[dir] = true
+			r, err := loadRun(dir, arg)
+			if err != nil {
+				return nil, err
+			}
+			runs = append(runs, r)
 		}
-		r := baseline.Run{Scenario: d.Scenario, Lock: d.Lock, Results: d.Properties, Unexpected: slices.Concat(d.Conditions, d.Known), Whole: d.Error == nil && d.Interrupted == ""}
-		for _, fault := range d.Faults {
-			r.Faults = append(r.Faults, fault.Fault)
-		}
-		runs = append(runs, r)
 	}
 	return runs, nil
+}
+
+// together are the folders of all runs that one command made, the oldest first, of which dir is one.
+func together(dir string) []string {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return []string{dir}
+	}
+	first := with(real)
+	runs, err := listRuns(filepath.Dir(real))
+	if err != nil || first == "" {
+		return []string{dir}
+	}
+	var all []string
+	for _, r := range runs {
+		other := filepath.Join(filepath.Dir(real), r)
+		if stamp(r) >= stamp(first) && with(other) == first {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+// stamp is the time with which the name of a run's folder begins.
+func stamp(name string) string {
+	s, _, _ := strings.Cut(name, "-")
+	return s
+}
+
+// with is the folder of the first run of the command that made the run of dir; empty: nothing says which.
+func with(dir string) string {
+	var d struct{ With string }
+	if b, err := os.ReadFile(filepath.Join(dir, runner.ResultFile)); err != nil || json.Unmarshal(b, &d) != nil {
+		return ""
+	}
+	return d.With
+}
+
+// loadRun reads what was kept of one run, that was named by arg.
+func loadRun(dir, arg string) (baseline.Run, error) {
+	b, err := os.ReadFile(filepath.Join(dir, runner.ResultFile))
+	if err != nil {
+		return baseline.Run{}, usage{fmt.Errorf("%s has no result: %w", arg, err)}
+	}
+	var d reports.Document
+	if err := json.Unmarshal(b, &d); err != nil {
+		return baseline.Run{}, fmt.Errorf("%s: %w: %w", arg, history.ErrFormat, err)
+	}
+	r := baseline.Run{Scenario: d.Scenario, Lock: d.Lock, Results: d.Properties, Unexpected: slices.Concat(d.Conditions, d.Known), Whole: d.Error == nil && d.Interrupted == ""}
+	for _, fault := range d.Faults {
+		r.Faults = append(r.Faults, fault.Fault)
+	}
+	return r, nil
 }

@@ -121,3 +121,44 @@ func TestBaselineByDefault(t *testing.T) {
 		t.Errorf("none: status %d\n%s", r.status, r.stderr)
 	}
 }
+
+// latest means all runs of the last command, and no other's: what only the first repeat has seen is accepted too. Where there is
+// nothing to accept it says why.
+func TestBaselineOfAllRepeats(t *testing.T) {
+	dir := t.TempDir()
+	known, runs := filepath.Join(dir, "known.json"), filepath.Join(dir, "runs")
+	write := func() result {
+		return locktest(t, "baseline", "write", "latest", "--run-dir", runs, "--baseline", known, "--because", "b")
+	}
+	bad, good := scenario(t, everyone), scenario(t, clean)
+	if r := locktest(t, "run", bad, good, "--run-dir", runs, "-q"); r.status != 1 {
+		t.Fatalf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	if r := locktest(t, "run", good, "--repeat", "2", "--run-dir", runs, "-q"); r.status != 0 {
+		t.Fatalf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	if r := write(); r.status != 0 || !strings.Contains(r.stdout, "0 accepted") || !strings.Contains(r.stderr, "there is nothing to accept: 2 runs found no violation") {
+		t.Errorf("nothing to accept: status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	all, err := listRuns(runs)
+	if err != nil || len(all) != 4 {
+		t.Fatal(all, err)
+	}
+	first := with(filepath.Join(runs, all[0]))
+	for i, r := range all {
+		if got := with(filepath.Join(runs, r)); (got == first) != (i < 2) {
+			t.Errorf("%s was made with %q, the first with %q", r, got, first)
+		}
+	}
+	for _, r := range all[2:] {
+		if err := os.RemoveAll(filepath.Join(runs, r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := write(); r.status != 0 || !strings.Contains(r.stdout, "mutual-exclusion/double-grant") {
+		t.Errorf("seen in the first of two runs: status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	if r := write(); r.status != 0 || !strings.Contains(r.stderr, "is in "+known+" already") {
+		t.Errorf("accepted already: status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+}

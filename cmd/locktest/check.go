@@ -27,7 +27,7 @@ func (a *app) checkCommand() *cobra.Command {
 		Short: "Judge what was recorded again",
 		Long: `Judge the history of a run (its folder, its id or latest), or a history file: locktest's own, Jepsen's EDN, AtlasDB's JSON,
 or a log with one JSON object an operation (docs/history.md). A run is compared with what its scenario expects; of a history
-alone every property has to be held. What the lock promises has to be said for histories from elsewhere: --expiry and the like.
+alone every property has to be held, which is told. What the lock promises has to be said for histories from elsewhere: --expiry and the like.
 
 A history that was cut off, because the harness was killed, is judged as far as it goes.`,
 		Example: "  locktest check runs/latest\n  locktest check 7f3a\n  locktest check locks.log --expiry lease --ttl 2s --clock-error 5ms",
@@ -97,6 +97,9 @@ func (a *app) check(ctx context.Context, arg, root string, cross bool, p *promis
 		if s := a.expectations(o.Dir); s != nil {
 			o.Scenario = s
 		}
+	}
+	if _, err := os.Stat(filepath.Join(o.Dir, runner.ResolvedFile)); o.Scenario.Name != "" && (o.Dir == "" || errors.Is(err, fs.ErrNotExist)) {
+		fmt.Fprintf(a.stderr, "locktest: %s has no %s beside it: what the scenario %s expects and accepts is not applied\n", path, runner.ResolvedFile, o.Scenario.Name)
 	}
 	o.Again = "locktest check " + arg
 	runner.Judge(ctx, o, h, checker.All(), catalog.CrossCheck(cross, catalog.Self()), limits)

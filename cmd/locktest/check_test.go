@@ -37,6 +37,9 @@ func TestCheckFromElsewhere(t *testing.T) {
 		"an unknown promise":                {[]string{log, "--expiry", "soon"}, 64, "none, lease or session"},
 		"EDN":                               {[]string{edn, "--expiry", "none"}, 1, "mutual exclusion"},
 		"a log that is wrong":               {[]string{file(t, "bad.log", `{"op":"acquire","lock":"orders","client":"a"}`), "--expiry", "none"}, 65, "line 1"},
+		"an empty file":                     {[]string{file(t, "empty.jsonl", "")}, 65, "the file is empty"},
+		"an empty array":                    {[]string{file(t, "empty.json", "[]"), "--expiry", "none"}, 65, "no operation is in it"},
+		"no history at all":                 {[]string{file(t, "null.json", "null")}, 65, "docs/history.md"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := locktest(t, append([]string{"check"}, c.args...)...)
@@ -44,5 +47,26 @@ func TestCheckFromElsewhere(t *testing.T) {
 				t.Errorf("status %d, want %d and %q\n%s%s", r.status, c.want, c.says, r.stdout, r.stderr)
 			}
 		})
+	}
+}
+
+// Without its scenario beside it a history of ours is judged, and it is told that nothing of that is applied.
+func TestCheckSaysThatTheScenarioIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	if r := locktest(t, "run", scenario(t, clean), "--run-dir", dir, "-q"); r.status != 0 {
+		t.Fatalf("status %d\n%s", r.status, r.stderr)
+	}
+	const says = "the scenario test expects and accepts is not applied"
+	if r := locktest(t, "check", "latest", "--run-dir", dir); r.status != 0 || strings.Contains(r.stderr, says) {
+		t.Errorf("in its folder: status %d\n%s", r.status, r.stderr)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "latest", "history.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"history.jsonl", "other.jsonl"} {
+		if r := locktest(t, "check", file(t, name, string(b))); r.status != 0 || !strings.Contains(r.stderr, says) {
+			t.Errorf("%s alone: status %d\n%s", name, r.status, r.stderr)
+		}
 	}
 }

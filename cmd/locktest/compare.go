@@ -332,6 +332,9 @@ func (a *app) showMatrix(m *compare.Matrix, f *compareFlags) error {
 
 func writeFile(path string, write func(io.Writer) error) error {
 	f, err := os.Create(path)
+	if errors.Is(err, os.ErrPermission) {
+		return unwritten{err}
+	}
 	if err != nil {
 		return err
 	}

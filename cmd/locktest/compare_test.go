@@ -88,11 +88,13 @@ func TestCompareRecordedRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][]string{
-		"is a recorded run, and " + s:  {args[2], s},
-		"--lock is for runs that are":  {args[2], "--lock", "redis/single"},
-		"did not come to its end":      {killed, args[2]},
-		"is no run's folder":           {"runs", args[2]},
-		"all are runs, or all are sce": {args[2], "pause-holder"},
+		"is a recorded run, and " + s:   {args[2], s},
+		"--lock is for runs that are":   {args[2], "--lock", "redis/single"},
+		"did not come to its end":       {killed, args[2]},
+		"is no run's folder":            {"runs", args[2]},
+		"there is no run runs/A":        {"runs/A", "runs/B"},
+		"there is no run 20261129T1317": {"20261129T131702-x-7f3a"},
+		"all are runs, or all are sce":  {args[2], "pause-holder"},
 	} {
 		if r := locktest(t, append([]string{"compare"}, args...)...); r.status != 64 || !strings.Contains(strings.Join(strings.Fields(r.stderr), " "), want) {
 			t.Errorf("%v: status %d, without %q\n%s", args, r.status, want, r.stderr)

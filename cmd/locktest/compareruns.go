@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 
 	"github.com/locktest/locktest/compare"
@@ -21,6 +22,9 @@ func recordedRuns(args []string, root string) ([]string, error) {
 	var dirs, others []string
 	for _, arg := range args {
 		dir, ok := runFolder(arg, root)
+		if !ok && missingRun(arg, root) {
+			return nil, explained{usage{fmt.Errorf("compare: there is no run %s", arg)}, "", []string{"locktest list runs names those that there are"}}
+		}
 		if !ok {
 			others = append(others, arg)
 			continue
@@ -60,6 +64,26 @@ func runFolder(arg, root string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// runName is how the folder of a run is called, or its id.
+var runName = regexp.MustCompile(`^([0-9]{8}T[0-9]{6}-.*|[0-9a-f]{4}|` + runner.Latest + `)$`)
+
+// missingRun says whether arg, which means no run, was meant to be one: no scenario has such a name, and it lies where runs do or is
+// called as they are.
+func missingRun(arg, root string) bool {
+	if _, _, err := scenarios.Find(arg); err == nil || filepath.Ext(arg) == ".yaml" {
+		return false
+	}
+	if runName.MatchString(filepath.Base(arg)) {
+		return true
+	}
+	for _, root := range []string{"runs", root} {
+		if rel, err := filepath.Rel(root, arg); err == nil && rel != "." && filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	return false
 }
 
 // compareRuns puts recorded runs side by side.

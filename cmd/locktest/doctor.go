@@ -12,9 +12,6 @@ import (
 	"github.com/locktest/locktest/catalog"
 )
 
-// exitNeed is the status of a doctor who was asked for something that this machine lacks.
-const exitNeed = 1
-
 func (a *app) doctorCommand() *cobra.Command {
 	var need []string
 	var clean bool
@@ -27,7 +24,7 @@ whether it is there; below what is missing stands what mends it.
 With --clean it removes what runs have left whose harness was killed with its supervisor: processes, containers, disks and folders. What
 belongs to a run that lives isn't touched.`,
 		Example: `  locktest doctor
-  locktest doctor --need redis/process --need fault/clock    exit status 1 if one of them is missing
+  locktest doctor --need redis/process --need fault/clock    exit status 69 if one of them is missing
   locktest doctor --clean`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -37,7 +34,7 @@ belongs to a run that lives isn't touched.`,
 			return a.doctor(cmd.Context(), need)
 		},
 	}
-	cmd.Flags().StringArrayVar(&need, "need", nil, "NAME: exit status 1 if this is missing (may be repeated)")
+	cmd.Flags().StringArrayVar(&need, "need", nil, "NAME: exit status 69 if this is missing (may be repeated)")
 	cmd.Flags().BoolVar(&clean, "clean", false, "remove what dead runs have left on this machine")
 	return cmd
 }
@@ -49,7 +46,7 @@ func (a *app) doctor(ctx context.Context, need []string) error {
 		return err
 	}
 	if len(missing) > 0 {
-		a.exit = exitNeed
+		a.exit = exitEnvironment
 	}
 	if a.json {
 		return a.print(struct {

@@ -59,10 +59,10 @@ func TestDoctorNeed(t *testing.T) {
 		words  string
 	}{
 		"it is there":     {[]string{"--need", "redis/embedded"}, 0, ""},
-		"it is missing":   {[]string{"--need", "redis/embedded", "--need", "redis/process"}, 1, "missing: redis/process"},
-		"quiet":           {[]string{"--need", "redis/process", "-q"}, 1, "missing  redis/process"},
+		"it is missing":   {[]string{"--need", "redis/embedded", "--need", "redis/process"}, 69, "missing: redis/process"},
+		"quiet":           {[]string{"--need", "redis/process", "-q"}, 69, "missing  redis/process"},
 		"no such thing":   {[]string{"--need", "redis/sim"}, 64, "redis/process"},
-		"as one document": {[]string{"--need", "redis/process", "--json"}, 1, `"missing": [`},
+		"as one document": {[]string{"--need", "redis/process", "--json"}, 69, `"missing": [`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := locktest(t, append([]string{"doctor"}, c.args...)...)

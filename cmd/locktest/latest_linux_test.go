@@ -55,3 +55,50 @@ func TestLatestHasEnded(t *testing.T) {
 		t.Errorf("latest is %s (%v) after a run was killed", to, err)
 	}
 }
+
+// A signal before the run's clock starts: it says so, and so does the list. An empty folder is no run that was killed.
+func TestEndedBeforeItBegan(t *testing.T) {
+	dir := t.TempDir()
+	bin := filepath.Join(t.TempDir(), "redis-server") // tells its version, and never answers
+	if err := os.WriteFile(bin, []byte("#!/bin/sh\n[ \"$1\" = --version ] && echo v=7.0.1 && exit\nexec sleep 60\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("LOCKTEST_REDIS_SERVER", bin)
+	r := locktest(t, "run", scenario(t, onRedis), "--on", "process", "--timeout", "500ms", "--run-dir", dir)
+	says(t, r, 69, "error: the run was ended by --timeout 500ms before it began", "after 0 runs")
+	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r = locktest(t, "list", "runs", "--run-dir", dir)
+	for _, words := range []string{"ended by --timeout 500ms before it began, redis/single", "nothing was recorded"} {
+		if !strings.Contains(r.stdout, words) {
+			t.Errorf("it doesn't say %q:\n%s", words, r.stdout)
+		}
+	}
+}
+
+func TestSignalBeforeItBegan(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "redis-server")
+	if err := os.WriteFile(bin, []byte("#!/bin/sh\n[ \"$1\" = --version ] && echo v=7.0.1 && exit\nexec sleep 60\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("LOCKTEST_REDIS_SERVER", bin)
+	dir := t.TempDir()
+	cmd, _ := start(t, dir, "lock redis/single", "run", scenario(t, onRedis), "--on", "process")
+	cmd.Process.Signal(os.Interrupt)
+	cmd.Wait()
+	if status := cmd.ProcessState.ExitCode(); status != 130 {
+		t.Errorf("status %d", status)
+	}
+	if r := locktest(t, "list", "runs", "--run-dir", dir); !strings.Contains(r.stdout, "ended by SIGINT before it began") {
+		t.Error(r.stdout)
+	}
+}
+
+// Where this machine can't be written to it is the environment; a place that no machine has is the command line.
+func TestNotWritable(t *testing.T) {
+	says(t, locktest(t, "run", scenario(t, clean), "--run-dir", "/proc/locktest/runs"), 69, "run folder")
+	log := file(t, "locks.log", overlap)
+	says(t, locktest(t, "report", log, "--expiry", "lease", "--ttl", "2s", "-o", "/proc/page.html"), 69, "the page is missing")
+	says(t, locktest(t, "run", scenario(t, clean), "--run-dir", log), 64, "not a directory")
+}

@@ -151,6 +151,8 @@ func aboutRun(dir string) string {
 	switch {
 	case runner.GoesOn(dir):
 		return "it goes on"
+	case err != nil && !recordedIn(dir):
+		return "nothing was recorded: no run has begun here"
 	case err != nil:
 		return "no result: it was killed before it had one; locktest check judges what it recorded"
 	}
@@ -158,5 +160,17 @@ func aboutRun(dir string) string {
 	if err := json.Unmarshal(b, &r); err != nil {
 		return "its result can't be read: " + err.Error()
 	}
+	switch {
+	case r.Word == "" && r.Interrupted != "":
+		return "ended by " + r.Interrupted + " before it began, " + r.Lock
+	case r.Word == "" && r.Error != nil:
+		return "it could not run, " + r.Lock + ": " + r.Error.Message
+	}
 	return fmt.Sprintf("%s, %s, %.1f s", r.Word, r.Lock, r.Duration.Seconds())
+}
+
+// recordedIn says whether a folder has a history.
+func recordedIn(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, runner.HistoryFile))
+	return err == nil
 }

@@ -80,6 +80,7 @@ type app struct {
 }
 
 func (a *app) root() *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "locktest",
 		Short: "Tests distributed locks: are they safe, under which faults do they break, does fencing help",
@@ -92,7 +93,14 @@ judges from the recorded history whether the lock kept its promises.`,
   locktest report latest --open                        its page in a browser`,
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.prepare() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return a.version()
+			}
+			return cmd.Help()
+		},
 	}
+	root.Flags().BoolVar(&version, "version", false, "versions of the program, its schemas and its platform, as locktest version prints them")
 	f := root.PersistentFlags()
 	f.StringVar(&a.color, "color", "auto", "auto, always or never")
 	f.BoolVar(&a.ascii, "ascii", false, "no character beyond ASCII")
@@ -126,6 +134,7 @@ func (a *app) prepare() error {
 type told struct {
 	error
 	problems scenarios.Problems
+	flags    bool // no file is wrong, only values of flags
 }
 
 // fail tells err and returns its exit status.
@@ -140,6 +149,11 @@ func (a *app) fail(err error) int {
 	}
 	return status
 }
+
+// unwritten is about a file that the command was to write.
+type unwritten struct{ error }
+
+func (u unwritten) Unwrap() error { return u.error }
 
 // explained is an error with what a person needs beside its message.
 type explained struct {
@@ -182,9 +196,14 @@ func statusOf(err error) int {
 		adapter     *clients.AdapterError
 		missing     *scenarios.NotFound
 		power       *runner.PowerError
+		problems    told
 	)
 	switch {
-	case errors.As(err, &environment), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EDQUOT):
+	case (errors.As(err, new(unwritten)) || errors.Is(err, runner.ErrFolder)) && !misplaced(err):
+		return exitEnvironment
+	case errors.As(err, &problems) && problems.flags:
+		return exitUsage
+	case errors.As(err, &environment), errors.As(err, new(runner.Interrupt)), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EDQUOT):
 		return exitEnvironment
 	case errors.As(err, &adapter):
 		return exitAdapter
@@ -194,6 +213,11 @@ func statusOf(err error) int {
 		return exitUsage
 	}
 	return exitInternal
+}
+
+// misplaced says that no machine could write there: the command line names a wrong place.
+func misplaced(err error) bool {
+	return errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR) || errors.Is(err, os.ErrExist)
 }
 
 // signalStatus is the status of a command that a signal ended; 0 where it was no signal.

@@ -69,17 +69,25 @@ func TestExitStatus(t *testing.T) {
 		"a violation did not show":  {args: []string{"run", scenario(t, stale)}, want: 3, says: "EXPECTATION MISSED"},
 		"a threshold was missed":    {args: []string{"run", scenario(t, clean), "--set", "thresholds={acquire.max: {max: 1us}}"}, want: 3},
 		"no argument":               {args: []string{"run"}, want: 64},
+		"the version":               {args: []string{"--version"}, want: 0, says: "locktest.result/1"},
+		"no repeat":                 {args: []string{"run", "quickstart", "--repeat", "0"}, want: 64, says: "--repeat 0: expected 1 or more"},
+		"a negative repeat":         {args: []string{"run", "quickstart", "--repeat", "-1"}, want: 64, says: "expected 1 or more"},
 		"an unknown flag":           {args: []string{"run", "quickstart", "--colour"}, want: 64},
 		"an unknown command":        {args: []string{"frob"}, want: 64},
 		"an unknown scenario":       {args: []string{"run", "quikstart"}, want: 64, says: "quickstart"},
 		"a wrong value of a flag":   {args: []string{"run", "quickstart", "--cross-check=maybe"}, want: 64},
-		"a bad setting":             {args: []string{"run", "quickstart", "--set", "workload.use=counters"}, want: 65, says: `did you mean "counter"?`},
+		"a bad setting":             {args: []string{"run", "quickstart", "--set", "workload.use=counters"}, want: 64, says: `did you mean "counter"?`},
 		"a portable scenario alone": {args: []string{"run", "contention"}, want: 65},
 		"a server is missing":       {args: []string{"run", "quickstart", "--on", "process"}, env: none, want: 69, says: "LT101"},
 		"no such run":               {args: []string{"check", "7f3a"}, want: 64},
 		"not a history":             {args: []string{"check", scenario(t, clean)}, want: 65, says: "LT301"},
 		"validate a good file":      {args: []string{"validate", "quickstart"}, want: 0},
-		"validate a bad file":       {args: []string{"validate", "quickstart", "--set", "lock.ttl=2"}, want: 65, says: "unit"},
+		"validate a bad file":       {args: []string{"validate", "quickstart", "--set", "lock.ttl=2"}, want: 64, says: "unit"},
+		"validate a wrong file":     {args: []string{"validate", scenario(t, "lock: { use: redis/singel }\n")}, want: 65},
+		"a wrong file and flag":     {args: []string{"run", scenario(t, "lock: { use: redis/singel }\n"), "--seed", "abc"}, want: 65},
+		"an unknown lock":           {args: []string{"run", "quickstart", "--lock", "redis/singel"}, want: 64, says: "redis/single"},
+		"a seed that is none":       {args: []string{"run", "quickstart", "--seed", "abc"}, want: 64},
+		"an unknown key":            {args: []string{"run", "quickstart", "--set", "lock.foo=1"}, want: 64},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.env != "" {
@@ -109,7 +117,7 @@ func TestJSON(t *testing.T) {
 		"one run":       {[]string{"run", scenario(t, clean), "--run-dir", dir}, 0},
 		"two runs":      {[]string{"run", scenario(t, clean), "--repeat", "2", "--run-dir", dir}, 0},
 		"inconclusive":  {[]string{"run", scenario(t, clean), "--run-dir", dir, "--set", "evidence.min-acquires=100000"}, 2},
-		"bad scenario":  {[]string{"run", "quickstart", "--set", "lock.ttl=2"}, 65},
+		"bad scenario":  {[]string{"run", "quickstart", "--set", "lock.ttl=2"}, 64},
 		"usage":         {[]string{"run"}, 64},
 		"list":          {[]string{"list", "locks"}, 0},
 		"version":       {[]string{"version"}, 0},
@@ -126,7 +134,7 @@ func TestJSON(t *testing.T) {
 			if r.status != c.want {
 				t.Errorf("status %d, want %d: %s", r.status, c.want, r.stderr)
 			}
-			if problems, _ := doc["problems"].([]any); c.want == 65 && len(problems) == 0 {
+			if problems, _ := doc["problems"].([]any); name == "bad scenario" && len(problems) == 0 {
 				t.Errorf("the problems of the scenario are not in the document: %s", r.stdout)
 			}
 			if exit, ok := doc["exit"]; ok && int(exit.(float64)) != r.status {

@@ -55,29 +55,32 @@ func (a *app) versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print versions of the program, its schemas and its platform",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			v := map[string]string{"schema": "locktest.version/1", "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
-			for k, s := range catalog.Versions() {
-				v[k] = s
-			}
-			if info, ok := debug.ReadBuildInfo(); ok {
-				for _, s := range info.Settings {
-					if s.Key == "vcs.revision" || s.Key == "vcs.modified" {
-						v[s.Key] = s.Value
-					}
-				}
-			}
-			if a.json {
-				e := json.NewEncoder(a.stdout)
-				e.SetIndent("", "  ")
-				return e.Encode(v)
-			}
-			fmt.Fprintf(a.stdout, "locktest %s (%s, %s)\n", v["locktest"], v["go"], v["platform"])
-			if revision := v["vcs.revision"]; revision != "" {
-				fmt.Fprintf(a.stdout, "commit   %s (modified: %s)\n", revision, v["vcs.modified"])
-			}
-			fmt.Fprintf(a.stdout, "schemas  %s, %s, %s\n", v["history"], v["client"], reports.ResultSchema)
-			return nil
-		},
+		RunE:  func(*cobra.Command, []string) error { return a.version() },
 	}
+}
+
+// version prints them.
+func (a *app) version() error {
+	v := map[string]string{"schema": "locktest.version/1", "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
+	for k, s := range catalog.Versions() {
+		v[k] = s
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" || s.Key == "vcs.modified" {
+				v[s.Key] = s.Value
+			}
+		}
+	}
+	if a.json {
+		e := json.NewEncoder(a.stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(v)
+	}
+	fmt.Fprintf(a.stdout, "locktest %s (%s, %s)\n", v["locktest"], v["go"], v["platform"])
+	if revision := v["vcs.revision"]; revision != "" {
+		fmt.Fprintf(a.stdout, "commit   %s (modified: %s)\n", revision, v["vcs.modified"])
+	}
+	fmt.Fprintf(a.stdout, "schemas  %s, %s, %s\n", v["history"], v["client"], reports.ResultSchema)
+	return nil
 }

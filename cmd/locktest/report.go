@@ -76,7 +76,7 @@ func (a *app) makePage(ctx context.Context, arg string, f *pageFlags) error {
 		return err
 	}
 	if err := a.writePage(path, o, f.most); err != nil {
-		return fmt.Errorf("the page is missing: %w", err)
+		return unwritten{fmt.Errorf("the page is missing: %w", err)}
 	}
 	if a.json {
 		err = a.print(map[string]string{"schema": "locktest.page/1", "report": filepath.ToSlash(path)})

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,8 @@ type runFlags struct {
 	noExec     bool
 	timeout    time.Duration
 	reportMax  int
+
+	first string // folder of the first run of this command
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -54,13 +57,18 @@ Exit status: 0 all as expected, 1 a safety property is violated, 2 inconclusive,
 			return nil
 		},
 		ValidArgsFunction: completeScenarios,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), args, f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("repeat") && f.repeat < 1 {
+				return usage{fmt.Errorf("--repeat %d: expected 1 or more", f.repeat)}
+			}
+			return a.run(cmd.Context(), args, f)
+		},
 	}
 	f.flags(cmd)
 	f.gate.flags(cmd, a)
 	f.live.flags(cmd)
 	cmd.Flags().StringVar(&f.keep.rule, "keep", "all", "which folders of these runs stay: all, violated (and whatever else was not as expected), or the last N")
-	cmd.Flags().IntVarP(&f.repeat, "repeat", "n", 0, "run each N times, with seeds that count up")
+	cmd.Flags().IntVarP(&f.repeat, "repeat", "n", 0, "run each N times, with seeds that count up (default: as often as the file says, else once)")
 	cmd.Flags().StringVar(&f.until, "until", "violation", "when repeats end: violation, at the first run that fails, or never, for rates with their 95 % intervals")
 	cmd.Flags().StringVar(&f.budget, "budget", "", "start no further repeat after this time, such as 10m")
 	cmd.Flags().StringVar(&f.dir, "run-dir", "runs", "folder of the runs' folders")
@@ -78,8 +86,8 @@ func (a *app) run(ctx context.Context, files []string, f *runFlags) error {
 		return usage{fmt.Errorf("--cross-check %s: expected on or off", f.crossCheck)}
 	case f.until != "violation" && f.until != "never":
 		return usage{fmt.Errorf("--until %s: expected violation or never", f.until)}
-	case f.repeat < 0 || f.timeout < 0:
-		return usage{errors.New("--repeat and --timeout can't be negative")}
+	case f.timeout < 0:
+		return usage{errors.New("--timeout can't be negative")}
 	case f.reportMax < 1:
 		return usage{fmt.Errorf("--report-max %d: expected 1 or more", f.reportMax)}
 	}
@@ -121,7 +129,13 @@ func (a *app) run(ctx context.Context, files []string, f *runFlags) error {
 	if err := a.finish(outcomes, &f.gate); err != nil {
 		return err
 	}
-	a.ended(ctx, len(outcomes))
+	begun := 0
+	for _, o := range outcomes {
+		if o.History != nil {
+			begun++
+		}
+	}
+	a.ended(ctx, begun)
 	return nil
 }
 
@@ -162,6 +176,10 @@ func (a *app) one(ctx context.Context, plan *runner.Plan, f *runFlags) *runner.O
 	}
 	o, _ := runner.Run(ctx, plan, options) // its error is in o.Err
 	progress.End()
+	if f.first == "" && o.Dir != "" {
+		f.first = filepath.Base(o.Dir)
+	}
+	o.With = f.first
 	f.gate.known.Excuse(o)
 	f.live.end(o)
 	a.keep(o, f.reportMax)
