@@ -113,6 +113,22 @@ func lives(t *testing.T, pid string) bool {
 	return alive
 }
 
+// settled are the folders in tmp once none came or went for a while: a run that starts has some only for a moment.
+func settled(t *testing.T, tmp string) []string {
+	t.Helper()
+	folders := owned(t, tmp)
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
+		time.Sleep(300 * time.Millisecond)
+		now := owned(t, tmp)
+		if slices.Equal(folders, now) {
+			return now
+		}
+		folders = now
+	}
+	t.Fatalf("folders come and go: %v", folders)
+	return nil
+}
+
 // A harness that was killed with its supervisor leaves what doctor removes; what another run has is not touched.
 func TestDoctorCleansAfterTheDeadAlone(t *testing.T) {
 	tmp := t.TempDir()
@@ -137,7 +153,7 @@ func TestDoctorCleansAfterTheDeadAlone(t *testing.T) {
 	if !lives(t, stray) {
 		t.Fatal("the stray process is gone already: nothing is tested")
 	}
-	before := owned(t, tmp)
+	before := settled(t, tmp)
 	household := family(t, living.Process.Pid)
 
 	r := locktest(t, "doctor", "--clean")

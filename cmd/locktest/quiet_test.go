@@ -17,11 +17,11 @@ func TestQuiet(t *testing.T) {
 		want int
 		says string
 	}{
-		"run":               {[]string{"run", "quickstart", "--set", "run.duration=3s", "-q"}, 65, "warmup and settle leave no time"},
+		"run":               {[]string{"run", "quickstart", "--set", "run.duration=3s", "-q"}, 64, "warmup and settle leave no time"},
 		"validate":          {[]string{"validate", empty, "-q"}, 65, "the file is empty"},
 		"a warning":         {[]string{"validate", warned, "-q"}, 0, ""},
 		"a strict warning":  {[]string{"validate", warned, "-q", "--strict"}, 65, "warning"},
-		"beside a mistake":  {[]string{"validate", warned, "-q", "--set", "run.repeat=x"}, 65, "not a whole number"},
+		"beside a mistake":  {[]string{"validate", warned, "-q", "--set", "run.repeat=x"}, 64, "not a whole number"},
 		"what is all right": {[]string{"validate", "quickstart", "-q"}, 0, ""},
 	} {
 		r := locktest(t, c.args...)
