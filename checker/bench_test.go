@@ -3,6 +3,7 @@ package checker
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"runtime"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"github.com/locktest/locktest/history"
 )
 
 // TestBench prints how the sweep and the general engine compare with Porcupine on the same histories: CPU, and memory
@@ -27,6 +30,62 @@ func TestBench(t *testing.T) {
 	for _, r := range benchRows() {
 		r.measure(t)
 	}
+	benchRegister(t, 750)
+	benchRegister(t, 7_500)
+}
+
+// benchRegister is the same of a register that 20 clients read and write at a time, each write a version of its own, all
+// answered.
+func benchRegister(t *testing.T, ops int) {
+	const clients = 20
+	r := rand.New(rand.NewPCG(1, 1))
+	var b strings.Builder
+	b.WriteString("lock L owner-checked release-held\nresource x\n")
+	free := make([]int, clients)
+	for c := range clients {
+		fmt.Fprintf(&b, "c%d:A[0,1]\n", c)
+		free[c] = 1
+	}
+	now, version := 2, 0 // what takes effect does so now
+	for i := 1; i <= ops; i++ {
+		c := r.IntN(clients)
+		if now++; free[c] >= now {
+			c = slices.Index(free, slices.Min(free))
+			now = max(now, free[c]+1)
+		}
+		call := now - r.IntN(min(now-free[c], clients))
+		free[c] = now + r.IntN(clients)
+		what := 'D'
+		if r.IntN(2) == 0 {
+			what, version = 'W', i
+		}
+		fmt.Fprintf(&b, "c%d:%c[%d,%d]on=x,v=%d\n", c, what, call, free[c], version)
+	}
+	h, err := history.ParseTextString(b.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sweep := median(25, func() {
+		if res := Run(context.Background(), h, []Checker{For(ResourceSafety)}, Options{}); res[0].Verdict != Held {
+			t.Errorf("a legal register: %s", told(res))
+		}
+	})
+	asked, err := questions(context.Background(), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := "not asked"
+	var other time.Duration
+	for i := range asked {
+		if q := &asked[i]; q.Resource == "x" {
+			other, _ = once(func() { said = q.decide(time.Minute) })
+		}
+	}
+	ratio := "no verdict"
+	if said == legal {
+		ratio = fmt.Sprintf("%.0fx", float64(other)/float64(sweep.cpu))
+	}
+	fmt.Printf("| register, %s ops, %d clients | %s | – | %s, %s | %s | – | sweep ≥ 300x |\n", grouped(ops), clients, sweep, said, short(other), ratio)
 }
 
 type benchRow struct {
