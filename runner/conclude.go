@@ -107,6 +107,9 @@ func firstMessage(r checker.Result, name string) string {
 			return f.Message
 		}
 	}
+	if kind != "" { // the summary is of all kinds
+		return fmt.Sprintf("%s: counted, but not kept one by one", strings.ReplaceAll(kind, "-", " "))
+	}
 	return r.Summary
 }
 

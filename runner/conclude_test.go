@@ -39,3 +39,16 @@ func TestConclusionWords(t *testing.T) {
 		})
 	}
 }
+
+// A kind whose findings were not kept is not told by the summary, which counts all kinds.
+func TestConditionOfOneKind(t *testing.T) {
+	both := checker.Result{
+		Property: checker.MutualExclusion, Verdict: checker.Violated, Summary: "300 holds, 265 double grants, 1 stale holder",
+		Kinds:    map[string]checker.Verdict{checker.DoubleGrant: checker.Violated, checker.StaleHolder: checker.Violated},
+		Findings: []checker.Finding{{Kind: checker.DoubleGrant, Message: "Two were granted it."}},
+	}
+	got := Conclude(&scenarios.Scenario{Expect: map[string]scenarios.Expectation{"mutual-exclusion/stale-holder": {Verdict: "any"}}}, []checker.Result{both}, Metrics{})
+	if len(got.Accepted) != 1 || got.Accepted[0].Text != "stale holder: counted, but not kept one by one" {
+		t.Errorf("%+v", got.Accepted)
+	}
+}
