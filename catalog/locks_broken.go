@@ -28,7 +28,7 @@ func brokenLocks() []Lock {
 		wrong("nextval-before-wait", "draws the token before it waits for the lock", "fencing", broken.NewNextvalBeforeWait).on(postgres.Service, 1, 1, "postgres/advisory-xact"),
 		wrong("no-ttl", "sets the key without a TTL", "liveness", broken.NewNoTTL),
 		wrong("one-node-redlock", "one node, called a majority", "mutual-exclusion", broken.NewOneNodeRedlock).on(redis.Service, 3, 9, "redis/redlock").
-			rightWith("{ retry: 300ms }"), // a try amid another's release may be granted by two nodes of three, and one of them loses its data here
+			rightWith("{ quorum: 3 }"), // two of three are a majority that the loss of one node's data undoes, by a hazard of Redlock's own
 		wrong("orphan-node", "takes a lost reply for a node that was not made", "liveness", broken.NewOrphanNode).on(zookeeper.Service, 1, 1, "zookeeper/ephemeral"),
 		wrong("process-local", "a lock in the memory of each process", "mutual-exclusion", broken.NewProcessLocal),
 		wrong("reader-frees", "a read-write lock that each reader's release deletes", "read-write", broken.NewReaderFrees).like("redis/rwlock"),
