@@ -2,11 +2,14 @@ package checker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +35,49 @@ func TestBench(t *testing.T) {
 	}
 	benchRegister(t, 750)
 	benchRegister(t, 7_500)
+	benchCommand(t)
+}
+
+// benchCommand measures locktest check of a file, from its start to its end: reading, judging and printing.
+func benchCommand(t *testing.T) {
+	dir := t.TempDir()
+	program, file := filepath.Join(dir, "locktest"), filepath.Join(dir, "million.jsonl")
+	if out, err := exec.Command("go", "build", "-o", program, "../cmd/locktest").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	r := benchRow{big: big{model: "mutex", ops: 1_000_000, clients: 100, unknown: 0.05}}
+	h := r.big.history(r.big.make())
+	h.Header.Schema = history.Schema
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(history.WriteJSONL(f, h), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	size, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h = nil
+	debug.FreeOSMemory()
+	var times, cpus []time.Duration
+	memory := int64(0)
+	for range 5 {
+		cmd := exec.Command(program, "check", "--cross-check=off", file)
+		began := time.Now()
+		out, err := cmd.CombinedOutput()
+		times = append(times, time.Since(began))
+		if !strings.Contains(string(out), "mutual exclusion  held") {
+			t.Fatalf("%v: %s", err, out)
+		}
+		cpus = append(cpus, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+		memory = max(memory, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss>>10)
+	}
+	slices.Sort(times)
+	slices.Sort(cpus)
+	fmt.Printf("\nlocktest check --cross-check=off of a file of %s ops, %d clients, %.0f %% unknown, %d MB: %s from start to end (%s CPU, %d MB); the aim: ≤ 6s\n",
+		grouped(r.ops), r.clients, 100*r.unknown, size.Size()>>20, short(times[2]), short(cpus[2]), memory)
 }
 
 // benchRegister is the same of a register that 20 clients read and write at a time, each write a version of its own, all

@@ -26,6 +26,7 @@ const (
 // Import reads a history in any of the forms. c is what the lock promises, where the form doesn't say: without it no
 // lock can be judged. Errors name the line, or the number of the record.
 func Import(r io.Reader, c Contract) (*History, Format, error) {
+	length := lengthOf(r)
 	br := bufio.NewReaderSize(r, 1<<16)
 	start, err := br.Peek(1 << 16)
 	if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
@@ -41,7 +42,7 @@ func Import(r io.Reader, c Contract) (*History, Format, error) {
 	var h *History
 	switch f {
 	case FormatJSONL:
-		h, err = ReadJSONL(br)
+		h, err = readJSONL(br, length)
 	case FormatEDN:
 		h, err = ReadEDN(br, c)
 	case FormatAtlasDB:

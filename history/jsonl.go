@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -99,7 +100,33 @@ const maxLine = 16 << 20
 
 // ReadJSONL reads a history. A last line that was cut off is left out and told in Truncated; every other line that is
 // not well formed, out of order, or breaks the rule of one open operation a process is an error that names it.
-func ReadJSONL(r io.Reader) (*History, error) {
+func ReadJSONL(r io.Reader) (*History, error) { return readJSONL(r, lengthOf(r)) }
+
+// lengthOf is how many bytes r has, as far as it says; 0: it doesn't.
+func lengthOf(r io.Reader) int64 {
+	switch x := r.(type) {
+	case interface{ Len() int }:
+		return int64(x.Len())
+	case *os.File:
+		if info, err := x.Stat(); err == nil && info.Mode().IsRegular() {
+			return info.Size()
+		}
+	}
+	return 0
+}
+
+// roomFor grows ops, which were read from the first bytes of length, to what the rest will need if its lines are as long.
+func roomFor(ops []Op, bytes, length int64) []Op {
+	const few = 1024 // before so many say how long lines are
+	n := len(ops)
+	if n < few || length <= bytes {
+		return slices.Grow(ops, 1)
+	}
+	more := float64(n) * float64(length-bytes) / float64(bytes)
+	return slices.Grow(ops, few+int(1.01*more))
+}
+
+func readJSONL(r io.Reader, length int64) (*History, error) {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(make([]byte, 1<<16), maxLine)
 	sc.Split(splitLines)
@@ -115,30 +142,35 @@ func ReadJSONL(r io.Reader) (*History, error) {
 	}
 	d := newDecoder()
 	rules := newRules()
-	n := 2
+	n, read := 2, int64(len(sc.Bytes()))
 	for ; sc.Scan(); n++ {
 		line := sc.Bytes()
+		read += int64(len(line))
 		cut := len(line) == 0 || line[len(line)-1] != '\n'
 		line = bytes.TrimRight(line, "\r\n")
 		if len(line) == 0 && !cut {
 			continue
 		}
-		var op Op
-		err := d.decode(line, &op)
+		if len(h.Ops) == cap(h.Ops) {
+			h.Ops = roomFor(h.Ops, read, length)
+		}
+		h.Ops = append(h.Ops, Op{})
+		op := &h.Ops[len(h.Ops)-1]
+		err := d.decode(line, op)
 		if err != nil && cut {
 			h.Truncated = fmt.Sprintf("line %d was cut off after %d bytes", n, len(line))
+			h.Ops = h.Ops[:len(h.Ops)-1]
 			break
 		}
 		if err == nil {
 			err = op.sense()
 		}
 		if err == nil {
-			err = rules.check(&op)
+			err = rules.check(op)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
-		h.Ops = append(h.Ops, op)
 	}
 	if err := sc.Err(); err != nil {
 		return nil, fmt.Errorf("line %d: %w", n, scanned(err))

@@ -43,6 +43,38 @@ func TestJSONLRoundTrip(t *testing.T) {
 	}
 }
 
+// How long a history is gets estimated from its first lines, which may be longer or shorter than the rest.
+func TestLinesOfAnyLength(t *testing.T) {
+	for name, long := range map[string]func(i int) bool{
+		"long first":  func(i int) bool { return i < 3000 },
+		"short first": func(i int) bool { return i >= 3000 },
+	} {
+		want := &History{Header: Header{Schema: Schema}}
+		for i := range 9000 {
+			op := Op{Index: i, Client: "c1", Type: Observed}
+			if long(i) {
+				op.Text = strings.Repeat("x", 300)
+			}
+			want.Ops = append(want.Ops, op)
+		}
+		path := filepath.Join(t.TempDir(), "history.jsonl")
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(WriteJSONL(f, want), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		got, err := LoadJSONL(path)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
 // Every field that Op has must survive: a field that a codec forgets is a piece of evidence that is lost.
 func TestEveryFieldIsWritten(t *testing.T) {
 	var op Op

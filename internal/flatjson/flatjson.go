@@ -15,6 +15,7 @@ import (
 // Scanner reads one object after another. The zero Scanner is ready. It is for one goroutine.
 type Scanner struct {
 	strings map[string]string
+	keys    []string // of the object before this one, by their places
 	b       []byte
 	i       int
 }
@@ -36,8 +37,8 @@ func (s *Scanner) object(field func(key string) error) error {
 		s.i++
 		return s.end()
 	}
-	for {
-		key, err := s.String()
+	for place := 0; ; place++ {
+		key, err := s.key(place)
 		if err != nil {
 			return err
 		}
@@ -58,6 +59,31 @@ func (s *Scanner) object(field func(key string) error) error {
 		}
 	}
 }
+
+// key reads the key at a place. Most objects of a stream have the keys that the one before had, in the same order.
+func (s *Scanner) key(place int) (string, error) {
+	s.space()
+	if place < len(s.keys) {
+		k, rest := s.keys[place], s.b[s.i:]
+		if n := len(k); len(rest) > n+1 && rest[0] == '"' && rest[n+1] == '"' && string(rest[1:n+1]) == k {
+			s.i += n + 2
+			return k, nil
+		}
+	}
+	from := s.i
+	key, err := s.String()
+	switch {
+	case err != nil || s.i-from != len(key)+2: // or it was written with escapes
+	case place < len(s.keys):
+		s.keys[place] = key
+	case place == len(s.keys) && place < mostKeys:
+		s.keys = append(s.keys, key)
+	}
+	return key, err
+}
+
+// mostKeys bounds the keys that are remembered.
+const mostKeys = 64
 
 // StringAs reads a string of another type.
 func StringAs[T ~string](s *Scanner, to *T) error {

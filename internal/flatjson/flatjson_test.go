@@ -61,6 +61,36 @@ func TestObject(t *testing.T) {
 	}
 }
 
+// Keys are remembered by their place, as they are written: an escape is told apart.
+func TestKeys(t *testing.T) {
+	var s Scanner
+	for _, c := range []struct{ line, want string }{
+		{`{"a":1,"b":2}`, "a b"},
+		{`{"a":1,"c":2}`, "a c"},
+		{`{"ab":1}`, "ab"},
+		{`{"a":1,"c":2,"d":3}`, "a c d"},
+		{`{"a\"b":1}`, `a"b`},
+		{`{"a"b":1}`, "expected ':'"},
+		{`{"d\u0061":1}`, "da"},
+		{`{"da`, "string without end"},
+		{`{"da"`, "expected ':'"},
+	} {
+		var keys []string
+		err := s.Object([]byte(c.line), func(key string) error {
+			keys = append(keys, key)
+			_, err := s.Int64()
+			return err
+		})
+		got := strings.Join(keys, " ")
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s: got %q, want %q", c.line, got, c.want)
+		}
+	}
+}
+
 // What is appended is what encoding/json reads.
 func TestAppend(t *testing.T) {
 	for _, v := range []string{"plain", `quote " and \`, "tab\tand\nline", "ünïcode", "\x1b[31m", "</script>", "\xff"} {
