@@ -21,7 +21,7 @@ type waiting struct {
 // deadlocks finds circles of clients that wait for each other for longer than half of what they may wait at all; shorter
 // ones may be calls that meet on the wire.
 func deadlocks(v *view, r *ruling) {
-	least := max(v.header.Bounds.Wait/2, v.discernible())
+	least := max(v.header.Bounds.Wait/2, v.discernible()) + 2*v.slack
 	if v.header.Bounds.Wait == 0 {
 		return
 	}

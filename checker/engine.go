@@ -223,5 +223,8 @@ func dropUnits(ds []deed, units []unit, illegal func([]deed) bool) []deed {
 // viewBytes is about what a view of h and the sweeps over it take.
 func viewBytes(h *history.History) int {
 	each := int(unsafe.Sizeof(op{}))/2 + int(unsafe.Sizeof(grant{}))/4 + int(unsafe.Sizeof(hold{}))/4 + 8
+	if h.Header.ClockError > 0 {
+		each *= 2 // and the same once more, widened
+	}
 	return each * len(h.Ops)
 }

@@ -30,7 +30,7 @@ func judgeFairness(ctx context.Context, v *view) Result {
 }
 
 // turn is how much later a request must be sent to be certain to arrive later.
-func (v *view) turn() time.Duration { return max(100*time.Millisecond, 10*v.header.Pipe) }
+func (v *view) turn() time.Duration { return max(100*time.Millisecond, 10*v.header.Pipe) + 2*v.slack }
 
 func fairnessOf(v *view, l *lockView) *ruling {
 	r := newRuling()

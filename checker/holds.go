@@ -59,6 +59,8 @@ func normalise(v *view, l *lockView) *normaliser {
 			n.fromOpen = append(n.fromOpen, n.holds[before:]...)
 		}
 	})
+	asMoments(n.holds)
+	asMoments(n.fromOpen)
 	return n
 }
 
@@ -142,7 +144,7 @@ func (n *normaliser) overlaps(ids []int32, k int) bool {
 		return false
 	}
 	p := &n.v.ops[ids[k-1]]
-	return !unsure(p) && p.ret > n.v.ops[ids[k]].call
+	return !unsure(p) && p.ret-2*n.v.slack > n.v.ops[ids[k]].call
 }
 
 func (n *normaliser) begin(i int32) hold {

@@ -76,7 +76,7 @@ func (v *view) tooLong(l *lockView, t *tenure, r *ruling) {
 	deadline := v.deadline(t, &l.contract, t.stop)
 	client := v.client(&v.ops[t.acq])
 	over := t.stop - deadline
-	if over <= max(v.header.Pipe, 2*v.header.ClockError, 10*time.Millisecond) || v.ops[t.stopBy].act == lost || v.anyFault(t.ai, t.stop) {
+	if over <= max(v.header.Pipe, 10*time.Millisecond) || v.ops[t.stopBy].act == lost || v.anyFault(t.ai, t.stop) {
 		return
 	}
 	if _, stalled := v.stalled(client, t.ai, t.stop); stalled {

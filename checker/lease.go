@@ -145,7 +145,7 @@ func (b *leaseMaker) pieces() {
 }
 
 func (b *leaseMaker) add(i int32, o *op, ttl time.Duration) {
-	valid := b.v.done(o).Valid
+	valid := b.v.validUntil(o)
 	keeps := scale(ttl, 1/(1+b.c.Drift))
 	core := time.Duration(0)
 	if ttl > 0 {
@@ -190,9 +190,9 @@ func (v *view) deadline(t *tenure, c *history.Contract, now time.Duration) time.
 		if o.ans != okay || o.ret > now || o.act != acquire && o.act != extend && o.act != renewed {
 			continue
 		}
-		valid := v.done(o).Valid
+		valid := v.validUntil(o)
 		if valid == 0 && o.act != renewed && !c.Background {
-			valid = plus(o.call, v.ttl(o, c))
+			valid = plus(o.call, scale(v.ttl(o, c), 1/(1+c.Drift)))
 		}
 		d = max(d, valid)
 	}

@@ -109,9 +109,8 @@ func (e *leaseJudge) strength(at, to time.Duration) Strength {
 	return Definite
 }
 
-// discernible is the longest time that may only seem to have passed: by the clocks' error, or by what a client's reply
-// takes to be recorded.
-func (v *view) discernible() time.Duration { return max(v.header.Pipe, 2*v.header.ClockError) }
+// discernible is the longest time that may only seem to have passed, by what a client's reply takes to be recorded.
+func (v *view) discernible() time.Duration { return v.header.Pipe }
 
 // overlapping finds pieces of a and b that were in force at the same time, preferring those that the lock promises.
 func overlapping(a, b *tenure) (p, q *piece, ok bool) {
@@ -247,7 +246,7 @@ func (e *leaseJudge) verdict(ts []tenure) {
 
 // tinyWords is the reason for Inconclusive where n overlaps were too short to count.
 func (v *view) tinyWords(n int) string {
-	return fmt.Sprintf("%s lasted no longer than clocks and replies can be wrong by (%s)", count(n, "overlap"), seconds(v.discernible()))
+	return fmt.Sprintf("%s lasted no longer than a reply may take to be recorded (%s)", count(n, "overlap"), seconds(v.discernible()))
 }
 
 func decide(violated, doubt, opportunity bool) Verdict {

@@ -73,11 +73,7 @@ func (v *view) crowded(ctx context.Context, kind, none string, applies func(*his
 			r.numbers["readers_at_once"] = max(r.numbers["readers_at_once"], float64(readersAtOnce(holds)))
 		}
 		for _, c := range sweep(holds, &l.contract) {
-			f := tell(l, c)
-			if eps := 2 * v.header.ClockError; eps > 0 && c.to-c.at <= eps {
-				f.Strength = UnderClocks
-			}
-			r.add(f)
+			r.add(tell(l, c))
 		}
 		v.discipline(l, r)
 		r.conclude(v, len(holds) < 2)

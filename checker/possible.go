@@ -84,7 +84,7 @@ func (v *view) latestEnd(l *lockView, g int32) time.Duration {
 			if ttl <= 0 {
 				return forever // a lease whose length nobody said
 			}
-			end = max(end, plus(v.settled(o), plus(scale(ttl, 1+c.Drift), grace(ttl))), v.done(o).Valid)
+			end = max(end, plus(v.settled(o), plus(scale(ttl, 1+c.Drift), grace(ttl))), plus(v.done(o).Valid, v.slack))
 		}
 	}
 	if c.Background && v.grants[g].crash == forever && !v.released(g) {

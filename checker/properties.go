@@ -56,6 +56,9 @@ func (p *property) Check(ctx context.Context, h *history.History) (Result, error
 
 func (p *property) see(ctx context.Context, v *view) Result {
 	r := p.judge(ctx, v)
+	if wide := v.wide(); wide != nil && r.Verdict == Violated {
+		r = heedClocks(r, p.judge(ctx, wide), v.header.ClockError)
+	}
 	r.Property = p.name
 	return r
 }

@@ -72,9 +72,6 @@ func (v *view) overlap(l *lockView, c clash) Finding {
 		Ops: v.events(c.a.acq, c.a.rel, c.b.acq, c.b.rel), Grants: v.grantIDs(c.a.acq, c.b.acq),
 		Fault: v.faultAt(min(v.ops[c.a.acq].call, v.ops[c.b.acq].call), c.at),
 	}
-	if eps := 2 * v.header.ClockError; eps > 0 && c.to-c.at <= eps {
-		f.Strength = UnderClocks
-	}
 	if c.float {
 		f.Message = v.floatWords(l, c)
 	} else {

@@ -71,6 +71,8 @@ type view struct {
 	end     time.Duration // time of the last event
 	budget  budget        // of the general engine
 	most    int           // findings of one kind to put into words
+	slack   time.Duration // by which time stamps were widened; 0: they are as recorded
+	wide    func() *view  // the same widened by the clocks' error, nil where they have none; made when first asked for
 }
 
 // lockView is all that concerns one lock.
@@ -119,12 +121,18 @@ func Validate(h *history.History) error {
 	return err
 }
 
-func newView(h *history.History) (*view, error) {
+func newView(h *history.History) (*view, error) { return makeView(h, 0) }
+
+func makeView(h *history.History, slack time.Duration) (*view, error) {
 	b, err := pair(h)
 	if err != nil {
 		return nil, err
 	}
 	v := b.v
+	if slack > 0 {
+		v.widen(slack)
+	}
+	v.wide = sync.OnceValue(v.widerView)
 	b.group()
 	v.faults = faultWindows(h, b.faulty, v.end)
 	v.stalls = stalls(h, b.stalled, v.faults)
@@ -158,7 +166,7 @@ func (v *view) gaveUp(o *op) time.Duration {
 	case o.ret != forever:
 		return o.ret
 	case o.cmp >= 0:
-		return v.h.Ops[o.cmp].Time
+		return v.h.Ops[o.cmp].Time + v.slack
 	}
 	return v.end
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```")
@@ -146,8 +147,20 @@ func (r *reader) run(want int, cmd *exec.Cmd) {
 		r.t.Errorf("exit status %d, want %d, of\n%s\n%s", got, want, strings.Join(cmd.Args, " "), out)
 	}
 	if strings.Contains(strings.Join(cmd.Args, " "), "--open") {
-		if text, err := os.ReadFile(filepath.Join(r.dir, "opened.txt")); err != nil || len(text) == 0 {
-			r.t.Errorf("nothing was opened: %v", err)
+		r.opened()
+	}
+}
+
+// opened waits for the browser, which is started and left alone.
+func (r *reader) opened() {
+	r.t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		text, err := os.ReadFile(filepath.Join(r.dir, "opened.txt"))
+		if err == nil && len(text) > 0 {
+			return
+		}
+		if time.Now().After(end) {
+			r.t.Fatalf("nothing was opened in 30 s: %v", err)
 		}
 	}
 }
