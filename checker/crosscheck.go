@@ -133,6 +133,8 @@ func questions(ctx context.Context, h *history.History) ([]question, error) {
 			v.askMutex(&q, l)
 		case l.contract.Reentry > 0:
 			continue // its beliefs are meant to overlap where they are one holder's
+		case onlyProved(l, l.tenures()):
+			v.askProved(&q, l)
 		default:
 			v.askBelief(ctx, &q, l)
 		}
@@ -169,6 +171,17 @@ func (v *view) askMutex(q *question, l *lockView) {
 		bad = bad || v.tokensDisagree(l, n)
 	}
 	q.Sweep = answerWord(bad)
+}
+
+// askProved turns what answers prove of leases without a known length into operations. From the last proof on each may
+// have ended.
+func (v *view) askProved(q *question, l *lockView) {
+	q.Model = ModelMutex
+	holds := v.provedHolds(l, l.tenures())
+	for i := range holds {
+		q.Moves = append(q.Moves, v.holdMoves(&holds[i], int32(i))...)
+	}
+	q.Sweep = answerWord(len(sweepMutex(holds)) > 0)
 }
 
 // holdMoves gives each hold an owner of its own, number.

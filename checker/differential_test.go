@@ -130,7 +130,7 @@ func (d *dice) sweep(t *testing.T, ops []small) (bad, open bool) {
 	bad = len(n.breaches) > 0
 	switch d.model {
 	case "semaphore":
-		return bad || len(sweepPermits(n.holds, d.permits)) > 0, n.open > 0
+		return bad || len(sweepPermits(n.holds, int64(d.permits))) > 0, n.open > 0
 	case "rw":
 		return bad || len(sweepReadWrite(n.holds)) > 0, n.open > 0
 	case "fenced":

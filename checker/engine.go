@@ -47,7 +47,7 @@ func exclusionAlone(l *lockView) *history.Contract {
 func (v *view) sweepFinds(l *lockView, n *normaliser) bool {
 	switch c := &l.contract; {
 	case c.Permits > 0:
-		return len(sweepPermits(n.holds, int32(c.Permits))) > 0
+		return len(sweepPermits(n.holds, int64(c.Permits))) > 0
 	case c.Shared:
 		return len(sweepReadWrite(n.holds)) > 0
 	}

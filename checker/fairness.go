@@ -87,7 +87,7 @@ func (v *view) wakeups(l *lockView, r *ruling) {
 	for _, g := range l.grants {
 		for _, i := range v.ofGrant(g) {
 			o := &v.ops[i]
-			if o.act != release || o.ans != okay {
+			if o.act != release || o.ans != okay && o.ans != gone {
 				continue
 			}
 			k := sort.Search(len(granted), func(k int) bool { return v.ops[granted[k]].ret > o.ret })
@@ -102,7 +102,8 @@ func (v *view) wakeups(l *lockView, r *ruling) {
 // bypasses goes through grants from the last asked to the first, and counts, of those asked later by more than a turn,
 // how many were granted before.
 func (v *view) bypasses(l *lockView, r *ruling) {
-	byCall := slices.DeleteFunc(slices.Clone(l.acquires), func(i int32) bool { return v.ops[i].ans != okay })
+	again := v.nestedAcquires(l)
+	byCall := slices.DeleteFunc(slices.Clone(l.acquires), func(i int32) bool { return v.ops[i].ans != okay || again[i] })
 	slices.SortStableFunc(byCall, func(a, b int32) int { return cmp.Compare(v.ops[b].call, v.ops[a].call) })
 	byReply := slices.Clone(byCall)
 	slices.SortStableFunc(byReply, func(a, b int32) int { return cmp.Compare(v.ops[a].ret, v.ops[b].ret) })
@@ -128,6 +129,27 @@ func (v *view) bypasses(l *lockView, r *ruling) {
 			r.add(v.bypass(l, i, n, byReply[:before]))
 		}
 	}
+}
+
+// nestedAcquires are those by which the holder of a re-entrant lock took it again: it waits for nobody.
+func (v *view) nestedAcquires(l *lockView) map[int32]bool {
+	out := map[int32]bool{}
+	if l.contract.Reentry == 0 {
+		return out
+	}
+	v.eachOwner(l, func(ids []int32) {
+		depth := 0
+		for _, i := range ids {
+			switch o := &v.ops[i]; {
+			case o.act == acquire && o.ans == okay:
+				out[i] = depth > 0
+				depth++
+			case o.act == release && depth > 0:
+				depth--
+			}
+		}
+	})
+	return out
 }
 
 func (v *view) anyFault(from, to time.Duration) bool {

@@ -187,4 +187,4 @@ func (n *normaliser) lose(h hold, ids []int32) {
 	n.holds = append(n.holds, h)
 }
 
-func (v *view) permits(o *op) int32 { return int32(o.permits) }
+func (v *view) permits(o *op) int32 { return o.permits }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -144,5 +145,24 @@ func TestLeasesPointByPoint(t *testing.T) {
 	}
 	if overlaps < n/50 || overlaps > n/5-n/50 {
 		t.Errorf("%d of %d histories with an overlap: too few of one kind", overlaps, n/5)
+	}
+}
+
+// Where nobody says how long leases last, what answers prove is compared: Porcupine has to find the same.
+func TestProvedLeasesAgainstPorcupine(t *testing.T) {
+	n, seed := fuzzCount(t)
+	valid := regexp.MustCompile(`valid=\d+`)
+	illegal := 0
+	for i := range n / 5 {
+		text := strings.Replace(valid.ReplaceAllString(drawLease(rand.New(rand.NewPCG(seed, uint64(i)))), ""), "ttl=20 ", "", 1)
+		text = strings.Replace(text, " validity", "", 1)
+		as, err := CrossCheck(context.Background(), parsed(t, text), Limits{})
+		if err != nil || len(as) != 1 || !as[0].Agrees {
+			t.Fatalf("seed %d/%d: %+v %v\n%s", seed, i, as, err, text)
+		}
+		illegal += bit(as[0].Answer == "illegal")
+	}
+	if illegal < n/50 || illegal > n/5-n/50 {
+		t.Errorf("%d of %d illegal: too few of one kind", illegal, n/5)
 	}
 }

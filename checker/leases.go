@@ -20,7 +20,7 @@ func leaseExclusion(ctx context.Context, v *view, l *lockView) *ruling {
 	e.r.engine = "sweep"
 	e.r.kinds = map[string]Verdict{}
 	ts := l.tenures()
-	if l.contract.Expiry == history.Lease && !slices.ContainsFunc(ts, func(t tenure) bool { return t.known }) && !l.contract.Background && l.contract.Reentry == 0 {
+	if onlyProved(l, ts) {
 		return provedExclusion(v, l, ts)
 	}
 	for i := range ts {
@@ -33,6 +33,12 @@ func leaseExclusion(ctx context.Context, v *view, l *lockView) *ruling {
 	e.count(ts)
 	e.verdict(ts)
 	return e.r
+}
+
+// onlyProved says whether nobody knows how long any of the leases ts of l lasts, so that answers alone say what was held.
+func onlyProved(l *lockView, ts []tenure) bool {
+	c := &l.contract
+	return c.Expiry == history.Lease && !c.Background && c.Reentry == 0 && !slices.ContainsFunc(ts, func(t tenure) bool { return t.known })
 }
 
 type leaseJudge struct {
@@ -236,12 +242,17 @@ func (e *leaseJudge) verdict(ts []tenure) {
 		e.r.verdict, e.r.why = NotApplicable, "the lock renews leases in the background and does not say until when they are valid"
 		e.r.kinds = map[string]Verdict{DoubleGrant: NotApplicable, StaleHolder: NotApplicable}
 	case e.stalls > e.slow:
-		e.r.why = fmt.Sprintf("the host stalled, which nobody had asked for, and %s met it", count(e.stalls, "overlap"))
+		e.r.why = stalledWords(e.stalls)
 	case e.slow > 0:
 		e.r.why = fmt.Sprintf("the reply to the acquire came so late that less than the hold was left of the lease, in %s", count(e.slow, "overlap"))
 	case e.tiny[0]+e.tiny[1] > 0:
 		e.r.why = e.v.tinyWords(e.tiny[0] + e.tiny[1])
 	}
+}
+
+// stalledWords is the reason for Inconclusive where a stall may explain n overlaps.
+func stalledWords(n int) string {
+	return fmt.Sprintf("the host stalled, which nobody had asked for, and %s met it", count(n, "overlap"))
 }
 
 // tinyWords is the reason for Inconclusive where n overlaps were too short to count.

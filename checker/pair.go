@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"math"
 	"time"
 
 	"github.com/locktest/locktest/history"
@@ -167,7 +168,7 @@ func actOf(f history.F) (a act, known bool) {
 
 func (b *builder) newOp(i int32, e *history.Op, at *lane) op {
 	o := op{call: e.Time, ret: e.Time, inv: i, cmp: -1, lock: -1, grant: -1, client: at.client, thread: at.thread, shared: e.Mode == history.Shared,
-		permits: int16(max(1, min(e.Permits, 1<<15-1)))}
+		permits: int32(max(1, min(e.Permits, math.MaxInt32)))}
 	if e.Lock != "" {
 		o.lock = b.lock(e.Lock)
 	}

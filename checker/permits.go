@@ -23,7 +23,7 @@ const (
 func judgePermits(ctx context.Context, v *view) Result {
 	return v.crowded(ctx, TooMany, "no lock has permits",
 		func(c *history.Contract) bool { return c.Permits > 0 },
-		func(holds []hold, c *history.Contract) []crowding { return sweepPermits(holds, int32(c.Permits)) },
+		func(holds []hold, c *history.Contract) []crowding { return sweepPermits(holds, int64(c.Permits)) },
 		v.tooMany)
 }
 
@@ -75,8 +75,14 @@ func (v *view) crowded(ctx context.Context, kind, none string, applies func(*his
 		for _, c := range sweep(holds, &l.contract) {
 			r.add(tell(l, c))
 		}
+		for _, c := range sweep(v.stalledHolds(l, r), &l.contract) {
+			f := tell(l, c)
+			f.Strength = UnderStall
+			f.Message += stallWords(UnderStall)
+			r.add(f)
+		}
 		v.discipline(l, r)
-		r.conclude(v, len(holds) < 2)
+		r.conclude(len(holds) < 2)
 		if strictLock(l) {
 			v.settleOpen(ctx, l, r, kind, isAcquire)
 		}
@@ -86,25 +92,29 @@ func (v *view) crowded(ctx context.Context, kind, none string, applies func(*his
 		return Result{Verdict: NotApplicable, Complete: true, Why: none, Summary: none}
 	}
 	r := sum(rs)
-	r.Summary = fmt.Sprintf("%s, %s", count(int(r.Numbers["holds"]), "hold"), count(len(r.Findings), "violation"))
+	counted := 0
+	for i := range r.Findings {
+		counted += bit(r.Findings[i].Strength != UnderStall)
+	}
+	r.Summary = fmt.Sprintf("%s, %s", count(int(r.Numbers["holds"]), "hold"), count(counted, "violation"))
 	if n, ok := r.Numbers["readers_at_once"]; ok {
 		r.Summary += fmt.Sprintf(", up to %s at once", count(int(n), "reader"))
 	}
 	return r
 }
 
-// conclude draws the verdict of a ruling whose findings all count, but for those that only clocks show.
-func (r *ruling) conclude(v *view, tooFew bool) {
-	tiny := 0
+// conclude draws the verdict of a ruling whose findings all count, but for those under a stall.
+func (r *ruling) conclude(tooFew bool) {
+	stalls := 0
 	for _, f := range r.findings {
-		if f.Strength != UnderClocks {
-			r.verdict = Violated
+		if f.Strength == UnderStall {
+			stalls++
 		} else {
-			tiny++
+			r.verdict = Violated
 		}
 	}
-	if r.verdict == Held && tiny > 0 {
-		r.verdict, r.why = Inconclusive, v.tinyWords(tiny)
+	if r.verdict == Held && stalls > 0 {
+		r.verdict, r.why = Inconclusive, stalledWords(stalls)
 	}
 	if r.verdict == Held && tooFew {
 		r.verdict, r.why = Inconclusive, "there were no two holds to compare"
@@ -112,7 +122,7 @@ func (r *ruling) conclude(v *view, tooFew bool) {
 }
 
 // countable returns the certain holds of l: what the answers prove, or with leases the times in which they were in
-// force. A session counts while nothing had touched it.
+// force. A session counts while nothing had touched it, not even a stall.
 func (v *view) countable(l *lockView, r *ruling) []hold {
 	if strictLock(l) {
 		n := l.holds()
@@ -121,9 +131,23 @@ func (v *view) countable(l *lockView, r *ruling) []hold {
 		}
 		return n.holds
 	}
+	return v.leased(l, v.certainTimes)
+}
+
+// stalledHolds are the holds of a lock with sessions as they are if no stall ended one, where r has found nothing without
+// that and somebody stalled.
+func (v *view) stalledHolds(l *lockView, r *ruling) []hold {
+	if l.contract.Expiry != history.Session || len(v.stalls) == 0 || len(r.findings) > 0 {
+		return nil
+	}
+	return v.leased(l, func(_ *lockView, t *tenure) []span { return v.sessionTimes(t, v.untouched(t)) })
+}
+
+// leased are the holds of l in the times that certain tells of each grant.
+func (v *view) leased(l *lockView, certain func(*lockView, *tenure) []span) []hold {
 	var out []hold
 	for _, t := range l.tenures() {
-		for _, s := range v.certainTimes(l, &t) {
+		for _, s := range certain(l, &t) {
 			o := &v.ops[t.acq]
 			out = append(out, hold{ac: s.from, ri: s.to, rc: s.to, acq: t.acq, rel: t.stopBy, owner: v.grants[t.grant].owner,
 				permits: v.permits(o), shared: o.shared})
@@ -139,23 +163,38 @@ func strictLock(l *lockView) bool {
 
 // certainTimes are those in which t certainly held.
 func (v *view) certainTimes(l *lockView, t *tenure) []span {
-	var out []span
 	if l.contract.Expiry == history.Session {
-		end := min(t.stop, v.end)
-		for i := range v.faults {
-			if w := &v.faults[i]; w.to >= t.ai && v.touched(v.client(&v.ops[t.acq]), w.from, w.to) {
-				end = min(end, w.from)
+		end, client := v.untouched(t), v.client(&v.ops[t.acq])
+		for _, s := range v.stalls {
+			if s.to >= t.ai && (s.client == "" || s.client == client) {
+				end = min(end, s.from)
 			}
 		}
-		if end > t.ac {
-			out = append(out, span{t.ac, end})
-		}
-		return out
+		return v.sessionTimes(t, end)
 	}
+	var out []span
 	for _, p := range t.pieces {
 		out = append(out, span{p.from, p.end()})
 	}
 	return union(out)
+}
+
+// untouched is until when no fault may have cut t's session.
+func (v *view) untouched(t *tenure) time.Duration {
+	end := min(t.stop, v.end)
+	for i := range v.faults {
+		if w := &v.faults[i]; w.to >= t.ai && v.touched(v.client(&v.ops[t.acq]), w.from, w.to) {
+			end = min(end, w.from)
+		}
+	}
+	return end
+}
+
+func (v *view) sessionTimes(t *tenure, end time.Duration) []span {
+	if end <= t.ac {
+		return nil
+	}
+	return []span{{t.ac, end}}
 }
 
 func (n *normaliser) openWords() string {
@@ -178,9 +217,9 @@ func (v *view) discipline(l *lockView, r *ruling) {
 
 func (v *view) tooMany(l *lockView, c crowding) Finding {
 	f := v.crowdFinding(TooMany, l, c)
-	total := int32(0)
+	total := int64(0)
 	for _, h := range c.holds {
-		total += h.permits
+		total += int64(h.permits)
 	}
 	if c.float {
 		last := c.holds[len(c.holds)-1]

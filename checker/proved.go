@@ -12,39 +12,36 @@ import (
 func provedExclusion(v *view, l *lockView, ts []tenure) *ruling {
 	r := newRuling()
 	r.engine = "sweep"
-	holds := make([]hold, 0, len(ts))
-	for i := range ts {
-		holds = append(holds, v.proved(l, &ts[i]))
-	}
-	holds = append(holds, v.provedUnknown(l)...)
+	holds := v.provedHolds(l, ts)
 	r.numbers["holds"] = float64(len(ts))
-	tiny := 0
 	for _, c := range sweepMutex(holds) {
 		f := v.overlap(l, c)
-		tiny += bit(f.Strength == UnderClocks)
 		if c.float && c.b.ac != forever {
 			f.Message = fmt.Sprintf("%s was granted %s at some moment from %s to %s, but %s held it all that time: it was granted it by %s, and the answer to what it asked at %s proves that it had not lost it.",
 				v.holder(&c.b), quoted(l.name), seconds(c.b.ri), seconds(c.b.rc), v.holder(&c.a), seconds(c.a.ac), seconds(c.a.ri))
 		}
-		if f.Strength != UnderClocks {
-			r.numbers["double_grants"]++
-		}
+		r.numbers["double_grants"]++
 		r.add(f)
 	}
 	v.squeezed(l, holds, r)
 	for i := range ts {
 		r.numbers["lost_and_noticed"] += float64(bit(v.noticed(&ts[i])))
 	}
-	double := decide(r.numbers["double_grants"] > 0, tiny > 0, len(ts) >= 2)
+	double := decide(r.numbers["double_grants"] > 0, false, len(ts) >= 2)
 	r.kinds = map[string]Verdict{DoubleGrant: double, StaleHolder: NotApplicable}
 	r.verdict = double
-	switch {
-	case double == Inconclusive && tiny > 0:
-		r.why = v.tinyWords(tiny)
-	case double == Inconclusive:
+	if double == Inconclusive {
 		r.why = "there were no two holds to compare"
 	}
 	return r
+}
+
+func (v *view) provedHolds(l *lockView, ts []tenure) []hold {
+	holds := make([]hold, 0, len(ts))
+	for i := range ts {
+		holds = append(holds, v.proved(l, &ts[i]))
+	}
+	return append(holds, v.provedUnknown(l)...)
 }
 
 // squeezed finds grants whose every moment was taken by holds that overlap each other.

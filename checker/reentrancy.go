@@ -45,7 +45,7 @@ func reentrancyOf(v *view, l *lockView) *ruling {
 	if n.open > 0 {
 		r.complete, r.why = false, n.openWords()
 	}
-	r.conclude(v, r.numbers["nested"] == 0)
+	r.conclude(r.numbers["nested"] == 0)
 	if r.verdict == Inconclusive {
 		r.why = "no holder acquired again"
 	}
@@ -74,7 +74,7 @@ func (v *view) nestedOf(l *lockView, n *normaliser, ids []int32, r *ruling) {
 				r.add(v.tokenFinding(l, NestedToken, outer, i, "%s was granted %s with token %d within its grant with token %d.",
 					v.client(o), quoted(l.name), v.tokenOf(i), v.tokenOf(outer)))
 			}
-		case o.ans == okay && depth > 0:
+		case (o.ans == okay || o.ans == gone) && depth > 0:
 			depth--
 		}
 	}

@@ -23,9 +23,6 @@ func (z *zone) forward() bool { return z.first < z.last }
 // replay walks through what was accepted in the resource's own order. An unknown write takes effect just before it is
 // read, at most once.
 func (j *resourceJudge) replay() {
-	if !j.unique() {
-		return
-	}
 	writers := map[int64]int32{}
 	for _, i := range j.t.ops {
 		if o := &j.v.ops[i]; o.act == write && o.ans != failed {
@@ -74,14 +71,15 @@ func (j *resourceJudge) misorder(i, w, last int32, written bool) {
 // Journal on Computing, 1997). It needs written versions to be unique. What it finds is the resource's fault: then
 // lost updates are no evidence against a lock.
 func (j *resourceJudge) registerOrder() {
-	if j.t.Ordered {
+	switch {
+	case !j.unique():
+		j.r.complete, j.r.why = false, fmt.Sprintf("the versions written to %s are not told apart, so the order of its reads and writes was not judged", quoted(j.t.Name))
+		return
+	case j.t.Ordered:
 		j.replay()
 		return
 	}
-	zones, ok := j.zones()
-	if !ok {
-		return
-	}
+	zones := j.zones()
 	var forward, backward []zone
 	for _, z := range zones {
 		switch {
@@ -106,18 +104,14 @@ func (j *resourceJudge) registerOrder() {
 	}
 }
 
-// zones makes them from what was accepted. It reports reads that fit no write at once; ok is false where versions are
-// not unique, and nothing can be said.
-func (j *resourceJudge) zones() (zones []zone, ok bool) {
+// zones makes them from what was accepted, where versions are unique. It reports reads that fit no write at once.
+func (j *resourceJudge) zones() []zone {
 	at := map[int64]int{0: 0}
-	zones = []zone{{first: -forever, last: -forever, write: -1, firstOp: -1, lastOp: -1, called: -forever, used: true}}
+	zones := []zone{{first: -forever, last: -forever, write: -1, firstOp: -1, lastOp: -1, called: -forever, used: true}}
 	for _, i := range j.t.ops {
 		o := &j.v.ops[i]
 		if o.act != write || o.ans == failed {
 			continue
-		}
-		if _, again := at[version(j.v, o)]; again {
-			return nil, false
 		}
 		at[version(j.v, o)] = len(zones)
 		zones = append(zones, zone{first: o.ret, last: o.call, write: i, firstOp: i, lastOp: i, called: o.call, used: o.ans == okay})
@@ -132,7 +126,7 @@ func (j *resourceJudge) zones() (zones []zone, ok bool) {
 			j.join(&zones[k], i)
 		}
 	}
-	return zones, true
+	return zones
 }
 
 func (j *resourceJudge) join(z *zone, i int32) {

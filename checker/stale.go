@@ -29,7 +29,9 @@ func (e *leaseJudge) outlasted(a, b *tenure, deadline time.Duration) {
 		return
 	}
 	if deadline > h.at { // a's own lease had not ended: it is b's that was over
-		h.late, h.other, h.deadline = b, a, e.v.deadline(b, &e.l.contract, h.at)
+		if own := e.v.deadline(b, &e.l.contract, h.at); own <= h.at {
+			h.late, h.other, h.deadline = b, a, own
+		}
 	}
 	if h.strength = e.strength(h.at, h.to); h.strength == Definite {
 		h.strength = Hazard

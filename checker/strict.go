@@ -21,28 +21,19 @@ func strictExclusion(ctx context.Context, v *view, l *lockView) *ruling {
 	for _, c := range sweepMutex(n.holds) {
 		r.add(v.overlap(l, c))
 	}
-	r.settle(v, n)
+	r.settle(n)
 	v.settleOpen(ctx, l, r, DoubleGrant, isAcquire)
 	r.numbers["double_grants"] = max(r.numbers["double_grants"], float64(bit(r.verdict == Violated)))
 	r.kinds[DoubleGrant] = r.verdict
 	return r
 }
 
-// settle counts the findings that count and draws the verdict.
-func (r *ruling) settle(v *view, n *normaliser) {
-	tiny := 0
-	for _, f := range r.findings {
-		if f.Strength != UnderClocks {
-			r.numbers["double_grants"]++
-		} else {
-			tiny++
-		}
-	}
+// settle counts the findings and draws the verdict.
+func (r *ruling) settle(n *normaliser) {
+	r.numbers["double_grants"] += float64(len(r.findings))
 	switch {
-	case r.numbers["double_grants"] > 0:
+	case len(r.findings) > 0:
 		r.verdict = Violated
-	case tiny > 0:
-		r.verdict, r.why = Inconclusive, v.tinyWords(tiny)
 	case r.numbers["holds"] < 2:
 		r.verdict, r.why = Inconclusive, "there were no two holds to compare"
 	}

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sort"
 	"time"
@@ -16,12 +17,12 @@ type crowding struct {
 
 // sweepPermits finds the moments at which the certain holds of a semaphore with n permits add up to more, and the
 // floats that find no moment with enough permits left. It names each time once.
-func sweepPermits(holds []hold, n int32) []crowding {
+func sweepPermits(holds []hold, n int64) []crowding {
 	var out []crowding
 	var solid, floats []hold
 	for _, h := range holds {
 		switch {
-		case h.permits > n:
+		case int64(h.permits) > n:
 			out = append(out, crowding{holds: []hold{h}, at: h.ac, to: h.ri})
 		case h.float || h.ac == h.ri:
 			floats = append(floats, h)
@@ -37,7 +38,7 @@ func sweepPermits(holds []hold, n int32) []crowding {
 // step is a change of the permits that are out.
 type change struct {
 	at    time.Duration
-	by    int32
+	by    int64
 	which int
 }
 
@@ -45,9 +46,9 @@ type change struct {
 func stepsOf(solid []hold) []change {
 	out := make([]change, 0, 2*len(solid))
 	for i := range solid {
-		out = append(out, change{solid[i].ac, solid[i].permits, i})
+		out = append(out, change{solid[i].ac, int64(solid[i].permits), i})
 		if solid[i].ri != forever {
-			out = append(out, change{solid[i].ri, -solid[i].permits, i})
+			out = append(out, change{solid[i].ri, -int64(solid[i].permits), i})
 		}
 	}
 	slices.SortFunc(out, func(a, b change) int {
@@ -57,10 +58,10 @@ func stepsOf(solid []hold) []change {
 }
 
 // overfull keeps the holds that are open, and reports when their sum rises over n.
-func overfull(solid []hold, steps []change, n int32) []crowding {
+func overfull(solid []hold, steps []change, n int64) []crowding {
 	var out []crowding
 	open := map[int]bool{}
-	sum := int32(0)
+	sum := int64(0)
 	for _, s := range steps {
 		sum += s.by
 		if s.by < 0 {
@@ -76,15 +77,15 @@ func overfull(solid []hold, steps []change, n int32) []crowding {
 }
 
 // heaviest takes the heaviest open holds until they need more than n: then none can be left out.
-func heaviest(solid []hold, open map[int]bool, at time.Duration, n int32) crowding {
+func heaviest(solid []hold, open map[int]bool, at time.Duration, n int64) crowding {
 	var list []hold
 	for i := range open {
 		list = append(list, solid[i])
 	}
 	slices.SortFunc(list, func(a, b hold) int { return cmp.Or(cmp.Compare(b.permits, a.permits), cmp.Compare(a.acq, b.acq)) })
-	sum, k := int32(0), 0
+	sum, k := int64(0), 0
 	for ; sum <= n; k++ {
-		sum += list[k].permits
+		sum += int64(list[k].permits)
 	}
 	c := crowding{holds: list[:k], at: at, to: forever}
 	for _, h := range c.holds {
@@ -94,7 +95,7 @@ func heaviest(solid []hold, open map[int]bool, at time.Duration, n int32) crowdi
 }
 
 // starvedFloats looks for each float's moment with few enough permits out.
-func starvedFloats(solid, floats []hold, steps []change, n int32) []crowding {
+func starvedFloats(solid, floats []hold, steps []change, n int64) []crowding {
 	if len(floats) == 0 {
 		return nil
 	}
@@ -102,8 +103,8 @@ func starvedFloats(solid, floats []hold, steps []change, n int32) []crowding {
 	var out []crowding
 	for _, f := range floats {
 		from, to := f.window()
-		if l.least(from, to)+f.permits > n {
-			around := coverOf(solid, from, to, n-f.permits)
+		if l.least(from, to)+int64(f.permits) > n {
+			around := coverOf(solid, from, to, n-int64(f.permits))
 			out = append(out, crowding{holds: append(around, f), at: from, to: to, float: true})
 		}
 	}
@@ -121,13 +122,13 @@ func (h *hold) window() (from, to time.Duration) {
 // levels is how many permits are out: at each moment of change the least, and after it.
 type levels struct {
 	at    []time.Duration
-	min   [][]int32 // min[0] is the least at each moment; min[k] that of 2^k moments from there
-	after []int32
+	min   [][]int64 // min[0] is the least at each moment; min[k] that of 2^k moments from there
+	after []int64
 }
 
 func newLevels(steps []change) *levels {
-	l := &levels{min: [][]int32{nil}}
-	sum := int32(0)
+	l := &levels{min: [][]int64{nil}}
+	sum := int64(0)
 	for i := 0; i < len(steps); {
 		least, j := sum, i
 		for ; j < len(steps) && steps[j].at == steps[i].at; j++ {
@@ -140,7 +141,7 @@ func newLevels(steps []change) *levels {
 		i = j
 	}
 	for k := 1; 1<<k <= len(l.at); k++ {
-		row := make([]int32, len(l.at)-1<<k+1)
+		row := make([]int64, len(l.at)-1<<k+1)
 		for i := range row {
 			row[i] = min(l.min[k-1][i], l.min[k-1][i+1<<(k-1)])
 		}
@@ -150,10 +151,10 @@ func newLevels(steps []change) *levels {
 }
 
 // least is the fewest permits out at some moment from from to to.
-func (l *levels) least(from, to time.Duration) int32 {
+func (l *levels) least(from, to time.Duration) int64 {
 	i := sort.Search(len(l.at), func(k int) bool { return l.at[k] >= from })
 	j := sort.Search(len(l.at), func(k int) bool { return l.at[k] > to })
-	best := int32(1 << 30)
+	best := int64(math.MaxInt64)
 	if i == len(l.at) || l.at[i] != from {
 		best = 0
 		if i > 0 {
@@ -172,7 +173,7 @@ func (l *levels) least(from, to time.Duration) int32 {
 
 // coverOf returns holds that keep more than limit permits out at every moment from from to to, leaving out one after
 // the other those that are not needed.
-func coverOf(solid []hold, from, to time.Duration, limit int32) []hold {
+func coverOf(solid []hold, from, to time.Duration, limit int64) []hold {
 	var list []hold
 	for _, h := range solid {
 		if h.ac <= to && h.ri >= from {

@@ -50,7 +50,7 @@ type op struct {
 	act       act
 	ans       answer
 	shared    bool
-	permits   int16 // at least 1
+	permits   int32 // at least 1
 }
 
 // view is a history as the checkers look at it. It never changes once made.
@@ -129,6 +129,7 @@ func makeView(h *history.History, slack time.Duration) (*view, error) {
 		return nil, err
 	}
 	v := b.v
+	v.weighReleases()
 	if slack > 0 {
 		v.widen(slack)
 	}
@@ -143,6 +144,20 @@ func makeView(h *history.History, slack time.Duration) (*view, error) {
 		l.tenures = sync.OnceValue(func() []tenure { return v.tenures(l) })
 	}
 	return v, nil
+}
+
+// weighReleases takes OK to a release for no more than "it is not held now" where the lock promises no more. Leases are
+// judged by their own times, with that in view.
+func (v *view) weighReleases() {
+	for i := range v.ops {
+		o := &v.ops[i]
+		if o.act != release || o.ans != okay || o.lock < 0 {
+			continue
+		}
+		if l := &v.locks[o.lock]; strictLock(l) && !l.contract.ReleaseHeld {
+			o.ans = gone
+		}
+	}
 }
 
 // mostFindings is how many findings of one lock and strength are put into words; more are only counted.
