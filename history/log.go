@@ -69,6 +69,9 @@ func (l *logReader) line(line []byte, n int) error {
 	if err := d.Decode(&x); err != nil {
 		return err
 	}
+	if rest := bytes.TrimSpace(line[d.InputOffset():]); len(rest) > 0 {
+		return fmt.Errorf("something follows the object: %.40q: expected one object a line", rest)
+	}
 	start, err := logTime("start", x.Start)
 	if err != nil {
 		return err
