@@ -32,13 +32,13 @@ func TestImportLog(t *testing.T) {
 `, FormatLog)
 	ms := time.Millisecond
 	want := []Op{
-		{Index: 0, Time: 0, Client: "w1", Type: Invoke, F: Acquire, Lock: "orders", Owner: "x", TTL: 2 * time.Second},
-		{Index: 1, Time: 250 * ms, Client: "w1", Type: OK, F: Acquire, Lock: "orders", Owner: "x", TTL: 2 * time.Second, Token: 7, Valid: 900 * ms},
-		{Index: 2, Time: 750 * ms, Client: "w1", Type: Lost, Lock: "orders"},
-		{Index: 3, Time: 1000 * ms, Client: "w1", Type: Invoke, F: Release, Lock: "orders"},
-		{Index: 4, Time: 1000 * ms, Client: "w2", Type: Invoke, F: Acquire, Lock: "orders"},
-		{Index: 5, Time: 1000 * ms, Client: "w2", Type: Info, F: Acquire, Lock: "orders"},
-		{Index: 6, Time: 1500 * ms, Client: "w1", Type: Fail, F: Release, Lock: "orders", Outcome: NotHeld},
+		{Index: 0, Time: 0, Client: "w1", Type: Invoke, F: Acquire, Lock: "orders", Grant: 1, Owner: "x", TTL: 2 * time.Second},
+		{Index: 1, Time: 250 * ms, Client: "w1", Type: OK, F: Acquire, Lock: "orders", Grant: 1, Owner: "x", TTL: 2 * time.Second, Token: 7, Valid: 900 * ms},
+		{Index: 2, Time: 750 * ms, Client: "w1", Type: Lost, Lock: "orders", Grant: 1},
+		{Index: 3, Time: 1000 * ms, Client: "w1", Type: Invoke, F: Release, Lock: "orders", Grant: 1},
+		{Index: 4, Time: 1000 * ms, Client: "w2", Type: Invoke, F: Acquire, Lock: "orders", Grant: 2},
+		{Index: 5, Time: 1000 * ms, Client: "w2", Type: Info, F: Acquire, Lock: "orders", Grant: 2},
+		{Index: 6, Time: 1500 * ms, Client: "w1", Type: Fail, F: Release, Lock: "orders", Grant: 1, Outcome: NotHeld},
 	}
 	if diff := cmp.Diff(want, h.Ops); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
@@ -57,11 +57,11 @@ func TestImportEDN(t *testing.T) {
 {:type :fail, :f :release, :process 0, :time 10, :error [:not-found "lease not found"]}
 {:type :info :f :stop :process :nemesis :time 11} {:type :info :f :stop :process :nemesis :time 12}]`, FormatEDN)
 	want := []Op{
-		{Index: 0, Time: 5, Client: "p0", Type: Invoke, F: Acquire, Lock: "lock"},
+		{Index: 0, Time: 5, Client: "p0", Type: Invoke, F: Acquire, Lock: "lock", Grant: 1},
 		{Index: 1, Time: 6, Client: "nemesis", Type: FaultBegin, F: "nemesis"},
-		{Index: 2, Time: 7, Client: "p0", Type: OK, F: Acquire, Lock: "lock"},
-		{Index: 3, Time: 9, Client: "p0", Type: Invoke, F: Release, Lock: "lock"},
-		{Index: 4, Time: 10, Client: "p0", Type: Fail, F: Release, Lock: "lock", Outcome: NotHeld, Error: `[:not-found "lease not found"]`},
+		{Index: 2, Time: 7, Client: "p0", Type: OK, F: Acquire, Lock: "lock", Grant: 1},
+		{Index: 3, Time: 9, Client: "p0", Type: Invoke, F: Release, Lock: "lock", Grant: 1},
+		{Index: 4, Time: 10, Client: "p0", Type: Fail, F: Release, Lock: "lock", Grant: 1, Outcome: NotHeld, Error: `[:not-found "lease not found"]`},
 		{Index: 5, Time: 12, Client: "nemesis", Type: FaultEnd, F: "nemesis"},
 	}
 	if diff := cmp.Diff(want, h.Ops); diff != "" {
@@ -80,14 +80,14 @@ func TestImportAtlasDB(t *testing.T) {
 {"type":"invoke","f":"read-operation","process":3,"time":6,"value":null},
 {"type":"ok","f":"read-operation","process":3,"time":7,"value":12}]`, FormatAtlasDB)
 	want := []Op{
-		{Index: 0, Time: 0, Client: "p1", Type: Invoke, F: Acquire, Lock: "bob"},
-		{Index: 1, Time: 1, Client: "p2", Type: Invoke, F: Acquire, Lock: "bob"},
-		{Index: 2, Time: 2, Client: "p1", Type: OK, F: Acquire, Lock: "bob"},
-		{Index: 3, Time: 3, Client: "p2", Type: Fail, F: Acquire, Lock: "bob", Outcome: Busy},
-		{Index: 4, Time: 4, Client: "p1", Type: Invoke, F: Release, Lock: "bob"},
-		{Index: 5, Time: 5, Client: "p1", Type: Fail, F: Release, Lock: "bob", Outcome: NotHeld},
-		{Index: 6, Time: 6, Client: "p3", Type: Invoke, F: Acquire, Lock: "timestamps"},
-		{Index: 7, Time: 7, Client: "p3", Type: OK, F: Acquire, Lock: "timestamps", Token: 12},
+		{Index: 0, Time: 0, Client: "p1", Type: Invoke, F: Acquire, Lock: "bob", Grant: 1},
+		{Index: 1, Time: 1, Client: "p2", Type: Invoke, F: Acquire, Lock: "bob", Grant: 2},
+		{Index: 2, Time: 2, Client: "p1", Type: OK, F: Acquire, Lock: "bob", Grant: 1},
+		{Index: 3, Time: 3, Client: "p2", Type: Fail, F: Acquire, Lock: "bob", Grant: 2, Outcome: Busy},
+		{Index: 4, Time: 4, Client: "p1", Type: Invoke, F: Release, Lock: "bob", Grant: 1},
+		{Index: 5, Time: 5, Client: "p1", Type: Fail, F: Release, Lock: "bob", Grant: 1, Outcome: NotHeld},
+		{Index: 6, Time: 6, Client: "p3", Type: Invoke, F: Acquire, Lock: "timestamps", Grant: 3},
+		{Index: 7, Time: 7, Client: "p3", Type: OK, F: Acquire, Lock: "timestamps", Grant: 3, Token: 12},
 	}
 	if diff := cmp.Diff(want, h.Ops); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)

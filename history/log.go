@@ -151,21 +151,25 @@ func (l *logReader) sorted() (*History, error) {
 	slices.SortStableFunc(l.list, func(a, b logEvent) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(order(a), order(b)))
 	})
-	open := map[string]int{}
 	for _, e := range l.list {
 		op := e.op
 		op.Time = e.at.Sub(l.first)
 		if op.Valid != 0 {
 			op.Valid += op.Time
 		}
+		o, busy := l.open[op.Client]
 		switch {
 		case e.answer:
-			delete(open, op.Client)
+			op.Grant = o.op.Grant
+			l.stepBack(&op, o.before)
+			delete(l.open, op.Client)
+		case op.Type == Invoke && busy:
+			return nil, fmt.Errorf("line %d: %w: %s begins an operation before its last one, of %s, had ended", e.n, ErrFormat, op.Client, o.place)
 		case op.Type == Invoke:
-			if n, busy := open[op.Client]; busy {
-				return nil, fmt.Errorf("line %d: %w: %s begins an operation before its last one, of line %d, had ended", e.n, ErrFormat, op.Client, n)
-			}
-			open[op.Client] = e.n
+			before := l.belong(&op)
+			l.open[op.Client] = waiting{op, fmt.Sprintf("line %d", e.n), before}
+		default:
+			l.belong(&op)
 		}
 		l.events = append(l.events, op)
 	}
