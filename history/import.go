@@ -192,10 +192,8 @@ func (f *foreign) answered(client, place string, at time.Duration, typ Type, fil
 // order, as they take their time before they are written.
 func (f *foreign) history() (*History, error) {
 	f.h.Ops = f.events
-	slices.SortStableFunc(f.h.Ops, func(a, b Op) int { return cmp.Compare(a.Time, b.Time) })
-	for i := range f.h.Ops {
-		f.h.Ops[i].Index = i
-	}
+	byTime := func(a, b Op) int { return cmp.Compare(a.Time, b.Time) }
+	slices.SortStableFunc(f.h.Ops, byTime)
 	clients := map[string]bool{}
 	for i := range f.h.Ops {
 		o := &f.h.Ops[i]
@@ -208,5 +206,10 @@ func (f *foreign) history() (*History, error) {
 		}
 	}
 	slices.SortFunc(f.h.Header.Clients, cmp.Compare[string])
+	f.silent()
+	slices.SortStableFunc(f.h.Ops, byTime)
+	for i := range f.h.Ops {
+		f.h.Ops[i].Index = i
+	}
 	return f.h, nil
 }

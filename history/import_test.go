@@ -100,7 +100,7 @@ func TestImportErrors(t *testing.T) {
 		"log: unknown field":      {`{"op":"acquire","lok":"L"}`, `line 1: not a history: json: unknown field "lok"`},
 		"log: no start":           {`{"op":"acquire","lock":"L","client":"a"}`, `line 1: not a history: start: nothing is neither a time nor seconds since 1970`},
 		"log: bad time":           {`{"op":"acquire","lock":"L","client":"a","start":"noon"}`, `line 1: not a history: start: "noon" is not as in 2026-01-31T12:00:00.123Z`},
-		"log: no operation":       {`{"op":"dance","lock":"L","client":"a","start":1}`, `line 1: not a history: op is "dance", want acquire, extend, release or lost`},
+		"log: no operation":       {`{"op":"dance","lock":"L","client":"a","start":1}`, `line 1: not a history: op is "dance", want acquire, extend, release, lost or crash`},
 		"log: no client":          {`{"op":"acquire","lock":"L","start":1}`, `line 1: not a history: client and lock must be named`},
 		"log: ends before":        {`{"op":"acquire","lock":"L","client":"a","start":2,"end":1}`, `line 1: not a history: it ends before it starts`},
 		"log: no result":          {`{"op":"acquire","lock":"L","client":"a","start":2,"end":3,"result":"well"}`, `line 1: not a history: result is "well", want ok, busy, not-held, gone, failed or unknown`},
@@ -141,25 +141,31 @@ func FuzzImport(f *testing.F) {
 	f.Add("[{:type :invoke, :f :acquire, :process 0, :time 1}\n#x{:type :info, :f :acquire, :process 0, :time 2 :error \"a\\\"b\"}]")
 	f.Add(`[{"type":"invoke","f":"lock","process":1,"time":0,"value":"bob"},{"type":"ok","f":"lock","process":1,"time":2,"value":""}]`)
 	f.Add("a:A[0,10] b:A[20,30]")
+	f.Add(`{"op":"acquire","lock":"L","client":"a","start":10,"end":12}` + "\n" + `{"op":"crash","client":"b","start":20}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		h, format, err := Import(strings.NewReader(text), Contract{})
-		if err != nil || format == FormatJSONL {
-			return
-		}
-		open := map[string]bool{}
-		var last time.Duration
-		for i, o := range h.Ops {
-			key := o.Client + string(rune(o.Thread))
-			switch {
-			case o.Index != i || o.Time < last:
-				t.Fatalf("event %d has index %d, time %v after %v", i, o.Index, o.Time, last)
-			case o.Type == Invoke && open[key], o.Completes() && !open[key]:
-				t.Fatalf("event %d, %s %s of %s, breaks the rule of one operation at a time", i, o.Type, o.F, o.Client)
-			}
-			open[key] = o.Type == Invoke || open[key] && !o.Completes()
-			last = o.Time
-		}
+		keepsRules(t, text, Contract{})
+		keepsRules(t, text, Contract{Expiry: Lease, TTL: time.Second})
 	})
+}
+
+func keepsRules(t *testing.T, text string, c Contract) {
+	h, format, err := Import(strings.NewReader(text), c)
+	if err != nil || format == FormatJSONL {
+		return
+	}
+	open := map[string]bool{}
+	var last time.Duration
+	for i, o := range h.Ops {
+		key := o.Client + string(rune(o.Thread))
+		switch {
+		case o.Index != i || o.Time < last:
+			t.Fatalf("event %d has index %d, time %v after %v", i, o.Index, o.Time, last)
+		case o.Type == Invoke && open[key], o.Completes() && !open[key]:
+			t.Fatalf("event %d, %s %s of %s, breaks the rule of one operation at a time", i, o.Type, o.F, o.Client)
+		}
+		open[key] = o.Type == Invoke || open[key] && !o.Completes()
+		last = o.Time
+	}
 }
 
 // What has no history in it is refused, and what is in no form that is known hears which ones there are.
@@ -177,6 +183,9 @@ func TestImportNothing(t *testing.T) {
 		if _, _, err := Import(strings.NewReader(text), Contract{Expiry: NoExpiry}); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
+	}
+	if _, _, err := Import(strings.NewReader("[]"), Contract{Expiry: Lease, TTL: time.Second}); !errors.Is(err, ErrFormat) {
+		t.Errorf("no operation of a lease: %v", err)
 	}
 	if _, _, err := Import(strings.NewReader("# by hand\n\na:A[0,10]\n"), Contract{}); err != nil {
 		t.Errorf("text: %v", err)

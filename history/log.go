@@ -30,7 +30,7 @@ type logLine struct {
 
 // ReadLog reads one JSON object a line, in any order: logs of several hosts may simply be put together. Each acquire of
 // a client begins a grant, to which its later operations on that lock belong; one with "op": "crash" is the death of its
-// client. c states the contract; the bound on the
+// client. A client that is not heard of again is presumed dead when its lease ends. c states the contract; the bound on the
 // clocks' error is the caller's to set in the header.
 func ReadLog(r io.Reader, c Contract) (*History, error) {
 	sc := bufio.NewScanner(r)
