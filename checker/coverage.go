@@ -105,49 +105,74 @@ func (c *coverage) contention() {
 	}
 }
 
+// stay is a hold as long as it kept others out.
+type stay struct {
+	acq, thread int32
+	ac, until   time.Duration
+}
+
+// stays returns the certain holds of l in the order of their replies. One of which nobody knows how it ended, no release,
+// no loss, no death, lasted until its lease was over, where that is known: who comes later meets nobody.
+func (v *view) stays(l *lockView) []stay {
+	ts := l.tenures()
+	out := make([]stay, len(ts))
+	for i := range ts {
+		t := &ts[i]
+		out[i] = stay{t.acq, v.ops[t.acq].thread, t.ac, t.stop}
+		if t.known && t.stop == forever {
+			out[i].until = v.deadline(t, &l.contract, forever)
+		}
+	}
+	return out
+}
+
 func (v *view) contended(l *lockView) int {
 	n := 0
-	ts := l.tenures()      // by reply
-	var longest [2]*tenure // of different threads, the ones that end last
+	all := v.stays(l)
+	var longest [2]*stay // of different threads, the ones that end last
 	next := 0
 	for _, i := range l.acquires { // by call
 		a := &v.ops[i]
-		for next < len(ts) && ts[next].ac < a.call {
-			longest = keepLongest(v, longest, &ts[next])
+		for next < len(all) && all[next].ac < a.call {
+			longest = keepLongest(longest, &all[next])
 			next++
 		}
-		if v.metBy(a, i, longest, ts, next) {
+		if v.metBy(a, i, longest, all[next:]) {
 			n++
 		}
 	}
 	return n
 }
 
-// metBy says whether a hold by another thread was open in a's time: one that began before, or one that began meanwhile.
-func (v *view) metBy(a *op, self int32, longest [2]*tenure, ts []tenure, next int) bool {
-	for _, t := range longest {
-		if t != nil && v.ops[t.acq].thread != a.thread && t.stop > a.call {
+// metBy says whether a hold by another thread was open in a's time: one that began before, or one of those that began
+// later, if meanwhile.
+func (v *view) metBy(a *op, self int32, longest [2]*stay, later []stay) bool {
+	for _, s := range longest {
+		if s != nil && s.thread != a.thread && s.until > a.call {
 			return true
 		}
 	}
-	for ; next < len(ts) && ts[next].ac < v.gaveUp(a); next++ {
-		if t := &ts[next]; t.acq != self && v.ops[t.acq].thread != a.thread && t.stop > a.call {
+	for i := range later {
+		s := &later[i]
+		if s.ac >= v.gaveUp(a) {
+			break
+		}
+		if s.acq != self && s.thread != a.thread && s.until > a.call {
 			return true
 		}
 	}
 	return false
 }
 
-func keepLongest(v *view, longest [2]*tenure, t *tenure) [2]*tenure {
-	same := func(a, b *tenure) bool { return v.ops[a.acq].thread == v.ops[b.acq].thread }
+func keepLongest(longest [2]*stay, s *stay) [2]*stay {
 	switch {
-	case longest[0] == nil || t.stop >= longest[0].stop:
-		if longest[0] != nil && !same(longest[0], t) {
+	case longest[0] == nil || s.until >= longest[0].until:
+		if longest[0] != nil && longest[0].thread != s.thread {
 			longest[1] = longest[0]
 		}
-		longest[0] = t
-	case !same(longest[0], t) && (longest[1] == nil || t.stop >= longest[1].stop):
-		longest[1] = t
+		longest[0] = s
+	case longest[0].thread != s.thread && (longest[1] == nil || s.until >= longest[1].until):
+		longest[1] = s
 	}
 	return longest
 }

@@ -1,7 +1,9 @@
 package history
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -21,10 +23,21 @@ type atlasRecord struct {
 // ReadAtlasDB reads a JSON array of records. Reads of its timestamp oracle become grants of a lock "timestamps" whose
 // tokens they are.
 func ReadAtlasDB(r io.Reader, c Contract) (*History, error) {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
 	var records []atlasRecord
-	d := json.NewDecoder(r)
+	d := json.NewDecoder(bytes.NewReader(b))
 	if err := d.Decode(&records); err != nil {
-		return nil, fmt.Errorf("byte %d: %w: %w", d.InputOffset(), ErrFormat, err)
+		at := d.InputOffset()
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			at = int64(len(b))
+		}
+		return nil, fmt.Errorf("byte %d: %w: %w", at, ErrFormat, err)
+	}
+	if rest := bytes.TrimSpace(b[d.InputOffset():]); len(rest) > 0 {
+		return nil, fmt.Errorf("byte %d: %w: something follows the array: %.40q: expected one array of records", bytes.LastIndex(b, rest), ErrFormat, rest)
 	}
 	f := newForeign(c)
 	for i := range records {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// ReadEDN reads a history of Jepsen or Knossos: a vector of maps, or one map after the other. acquire and lock, release
+// ReadEDN reads a history of Jepsen or Knossos: a vector of maps, or one map after the other. A vector that was cut off
+// between two maps is told in Truncated. acquire and lock, release
 // and unlock are known; anything else is an error. A process is a client, and the owner where c says that owners are
 // compared; a crash makes Jepsen go on as a new process. What the nemesis starts and stops becomes a fault.
 func ReadEDN(r io.Reader, c Contract) (*History, error) {
@@ -17,11 +18,12 @@ func ReadEDN(r io.Reader, c Contract) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	records, err := parseEDN(string(b))
+	records, truncated, err := parseEDN(string(b))
 	if err != nil {
 		return nil, err
 	}
 	f := newForeign(c)
+	f.h.Truncated = truncated
 	e := &ednImport{foreign: f}
 	for _, x := range records {
 		if err := e.record(x); err != nil {
@@ -102,23 +104,36 @@ type ednMap struct {
 	fields map[string]string
 }
 
-// parseEDN reads the maps of a history, which may stand in one vector.
-func parseEDN(s string) ([]ednMap, error) {
+// parseEDN reads the maps of a history, which may stand in one vector. truncated says that its end is missing.
+func parseEDN(s string) (out []ednMap, truncated string, err error) {
 	p := &ednParser{s: s, line: 1}
 	p.space()
-	p.accept('[')
-	var out []ednMap
+	vector := p.accept('[')
+	last := p.line
 	for {
 		p.space()
-		if p.done() || p.accept(']') {
-			return out, nil
+		switch {
+		case vector && p.accept(']'):
+			return out, "", p.nothing()
+		case p.done() && vector:
+			return out, fmt.Sprintf("the vector was cut off after line %d: it has no \"]\"", last), nil
+		case p.done():
+			return out, "", nil
 		}
 		m, err := p.record()
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w: %w", p.line, ErrFormat, err)
+			return nil, "", fmt.Errorf("line %d: %w: %w", p.line, ErrFormat, err)
 		}
-		out = append(out, m)
+		out, last = append(out, m), p.line
 	}
+}
+
+// nothing refuses what follows the vector.
+func (p *ednParser) nothing() error {
+	if p.space(); p.done() {
+		return nil
+	}
+	return fmt.Errorf("line %d: %w: something follows the vector: %.40q: expected one vector of maps", p.line, ErrFormat, p.s[p.at:])
 }
 
 type ednParser struct {

@@ -102,17 +102,26 @@ type foreign struct {
 	locks  map[string]bool
 	open   map[string]waiting
 	last   map[string]time.Duration // of each client
+	newest map[seat]int             // grants
+	grants int
 	events []Op
 }
 
+// seat is a client's place at a lock.
+type seat struct{ client, lock string }
+
 // waiting is an operation that has not been answered, and where it stood.
 type waiting struct {
-	op    Op
-	place string
+	op     Op
+	place  string
+	before int // the grant that was the newest before an acquire; 0: none
 }
 
 func newForeign(c Contract) *foreign {
-	return &foreign{h: &History{Header: Header{Schema: Schema}}, c: c, locks: map[string]bool{}, open: map[string]waiting{}, last: map[string]time.Duration{}}
+	return &foreign{
+		h: &History{Header: Header{Schema: Schema}}, c: c, locks: map[string]bool{}, open: map[string]waiting{}, last: map[string]time.Duration{},
+		newest: map[seat]int{},
+	}
 }
 
 func (f *foreign) lock(name string) string {
@@ -131,9 +140,31 @@ func (f *foreign) invoke(op Op, place string) error {
 		return fmt.Errorf("%s: %w: time runs backwards for %s, from %s to %s", place, ErrFormat, op.Client, f.last[op.Client], op.Time)
 	}
 	op.Type = Invoke
-	f.open[op.Client] = waiting{op, place}
+	before := f.belong(&op)
+	f.open[op.Client] = waiting{op, place, before}
 	f.events = append(f.events, op)
 	return nil
+}
+
+// belong numbers the grant of what a client calls or learns: an acquire begins one, the rest belongs to its newest on
+// that lock. A release or an extend of what was never asked for has a number of its own. before is the newest until now.
+func (f *foreign) belong(op *Op) (before int) {
+	at := seat{op.Client, op.Lock}
+	before = f.newest[at]
+	if op.F == Acquire || before == 0 && op.Type == Invoke {
+		f.grants++
+		f.newest[at] = f.grants
+	}
+	op.Grant = f.newest[at]
+	return before
+}
+
+// stepBack makes the grant before it the newest again when an acquire was refused: what its client releases then is
+// what it had before.
+func (f *foreign) stepBack(op *Op, before int) {
+	if op.F == Acquire && op.Type == Fail {
+		f.newest[seat{op.Client, op.Lock}] = before
+	}
 }
 
 // answered completes what client has open; the answer carries what the call said.
@@ -152,6 +183,7 @@ func (f *foreign) answered(client, place string, at time.Duration, typ Type, fil
 	if fill != nil {
 		fill(&op)
 	}
+	f.stepBack(&op, o.before)
 	f.events = append(f.events, op)
 	return nil
 }
@@ -160,10 +192,8 @@ func (f *foreign) answered(client, place string, at time.Duration, typ Type, fil
 // order, as they take their time before they are written.
 func (f *foreign) history() (*History, error) {
 	f.h.Ops = f.events
-	slices.SortStableFunc(f.h.Ops, func(a, b Op) int { return cmp.Compare(a.Time, b.Time) })
-	for i := range f.h.Ops {
-		f.h.Ops[i].Index = i
-	}
+	byTime := func(a, b Op) int { return cmp.Compare(a.Time, b.Time) }
+	slices.SortStableFunc(f.h.Ops, byTime)
 	clients := map[string]bool{}
 	for i := range f.h.Ops {
 		o := &f.h.Ops[i]
@@ -176,5 +206,10 @@ func (f *foreign) history() (*History, error) {
 		}
 	}
 	slices.SortFunc(f.h.Header.Clients, cmp.Compare[string])
+	f.silent()
+	slices.SortStableFunc(f.h.Ops, byTime)
+	for i := range f.h.Ops {
+		f.h.Ops[i].Index = i
+	}
 	return f.h, nil
 }

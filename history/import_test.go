@@ -32,13 +32,13 @@ func TestImportLog(t *testing.T) {
 `, FormatLog)
 	ms := time.Millisecond
 	want := []Op{
-		{Index: 0, Time: 0, Client: "w1", Type: Invoke, F: Acquire, Lock: "orders", Owner: "x", TTL: 2 * time.Second},
-		{Index: 1, Time: 250 * ms, Client: "w1", Type: OK, F: Acquire, Lock: "orders", Owner: "x", TTL: 2 * time.Second, Token: 7, Valid: 900 * ms},
-		{Index: 2, Time: 750 * ms, Client: "w1", Type: Lost, Lock: "orders"},
-		{Index: 3, Time: 1000 * ms, Client: "w1", Type: Invoke, F: Release, Lock: "orders"},
-		{Index: 4, Time: 1000 * ms, Client: "w2", Type: Invoke, F: Acquire, Lock: "orders"},
-		{Index: 5, Time: 1000 * ms, Client: "w2", Type: Info, F: Acquire, Lock: "orders"},
-		{Index: 6, Time: 1500 * ms, Client: "w1", Type: Fail, F: Release, Lock: "orders", Outcome: NotHeld},
+		{Index: 0, Time: 0, Client: "w1", Type: Invoke, F: Acquire, Lock: "orders", Grant: 1, Owner: "x", TTL: 2 * time.Second},
+		{Index: 1, Time: 250 * ms, Client: "w1", Type: OK, F: Acquire, Lock: "orders", Grant: 1, Owner: "x", TTL: 2 * time.Second, Token: 7, Valid: 900 * ms},
+		{Index: 2, Time: 750 * ms, Client: "w1", Type: Lost, Lock: "orders", Grant: 1},
+		{Index: 3, Time: 1000 * ms, Client: "w1", Type: Invoke, F: Release, Lock: "orders", Grant: 1},
+		{Index: 4, Time: 1000 * ms, Client: "w2", Type: Invoke, F: Acquire, Lock: "orders", Grant: 2},
+		{Index: 5, Time: 1000 * ms, Client: "w2", Type: Info, F: Acquire, Lock: "orders", Grant: 2},
+		{Index: 6, Time: 1500 * ms, Client: "w1", Type: Fail, F: Release, Lock: "orders", Grant: 1, Outcome: NotHeld},
 	}
 	if diff := cmp.Diff(want, h.Ops); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
@@ -57,11 +57,11 @@ func TestImportEDN(t *testing.T) {
 {:type :fail, :f :release, :process 0, :time 10, :error [:not-found "lease not found"]}
 {:type :info :f :stop :process :nemesis :time 11} {:type :info :f :stop :process :nemesis :time 12}]`, FormatEDN)
 	want := []Op{
-		{Index: 0, Time: 5, Client: "p0", Type: Invoke, F: Acquire, Lock: "lock"},
+		{Index: 0, Time: 5, Client: "p0", Type: Invoke, F: Acquire, Lock: "lock", Grant: 1},
 		{Index: 1, Time: 6, Client: "nemesis", Type: FaultBegin, F: "nemesis"},
-		{Index: 2, Time: 7, Client: "p0", Type: OK, F: Acquire, Lock: "lock"},
-		{Index: 3, Time: 9, Client: "p0", Type: Invoke, F: Release, Lock: "lock"},
-		{Index: 4, Time: 10, Client: "p0", Type: Fail, F: Release, Lock: "lock", Outcome: NotHeld, Error: `[:not-found "lease not found"]`},
+		{Index: 2, Time: 7, Client: "p0", Type: OK, F: Acquire, Lock: "lock", Grant: 1},
+		{Index: 3, Time: 9, Client: "p0", Type: Invoke, F: Release, Lock: "lock", Grant: 1},
+		{Index: 4, Time: 10, Client: "p0", Type: Fail, F: Release, Lock: "lock", Grant: 1, Outcome: NotHeld, Error: `[:not-found "lease not found"]`},
 		{Index: 5, Time: 12, Client: "nemesis", Type: FaultEnd, F: "nemesis"},
 	}
 	if diff := cmp.Diff(want, h.Ops); diff != "" {
@@ -80,14 +80,14 @@ func TestImportAtlasDB(t *testing.T) {
 {"type":"invoke","f":"read-operation","process":3,"time":6,"value":null},
 {"type":"ok","f":"read-operation","process":3,"time":7,"value":12}]`, FormatAtlasDB)
 	want := []Op{
-		{Index: 0, Time: 0, Client: "p1", Type: Invoke, F: Acquire, Lock: "bob"},
-		{Index: 1, Time: 1, Client: "p2", Type: Invoke, F: Acquire, Lock: "bob"},
-		{Index: 2, Time: 2, Client: "p1", Type: OK, F: Acquire, Lock: "bob"},
-		{Index: 3, Time: 3, Client: "p2", Type: Fail, F: Acquire, Lock: "bob", Outcome: Busy},
-		{Index: 4, Time: 4, Client: "p1", Type: Invoke, F: Release, Lock: "bob"},
-		{Index: 5, Time: 5, Client: "p1", Type: Fail, F: Release, Lock: "bob", Outcome: NotHeld},
-		{Index: 6, Time: 6, Client: "p3", Type: Invoke, F: Acquire, Lock: "timestamps"},
-		{Index: 7, Time: 7, Client: "p3", Type: OK, F: Acquire, Lock: "timestamps", Token: 12},
+		{Index: 0, Time: 0, Client: "p1", Type: Invoke, F: Acquire, Lock: "bob", Grant: 1},
+		{Index: 1, Time: 1, Client: "p2", Type: Invoke, F: Acquire, Lock: "bob", Grant: 2},
+		{Index: 2, Time: 2, Client: "p1", Type: OK, F: Acquire, Lock: "bob", Grant: 1},
+		{Index: 3, Time: 3, Client: "p2", Type: Fail, F: Acquire, Lock: "bob", Grant: 2, Outcome: Busy},
+		{Index: 4, Time: 4, Client: "p1", Type: Invoke, F: Release, Lock: "bob", Grant: 1},
+		{Index: 5, Time: 5, Client: "p1", Type: Fail, F: Release, Lock: "bob", Grant: 1, Outcome: NotHeld},
+		{Index: 6, Time: 6, Client: "p3", Type: Invoke, F: Acquire, Lock: "timestamps", Grant: 3},
+		{Index: 7, Time: 7, Client: "p3", Type: OK, F: Acquire, Lock: "timestamps", Grant: 3, Token: 12},
 	}
 	if diff := cmp.Diff(want, h.Ops); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
@@ -100,7 +100,7 @@ func TestImportErrors(t *testing.T) {
 		"log: unknown field":      {`{"op":"acquire","lok":"L"}`, `line 1: not a history: json: unknown field "lok"`},
 		"log: no start":           {`{"op":"acquire","lock":"L","client":"a"}`, `line 1: not a history: start: nothing is neither a time nor seconds since 1970`},
 		"log: bad time":           {`{"op":"acquire","lock":"L","client":"a","start":"noon"}`, `line 1: not a history: start: "noon" is not as in 2026-01-31T12:00:00.123Z`},
-		"log: no operation":       {`{"op":"dance","lock":"L","client":"a","start":1}`, `line 1: not a history: op is "dance", want acquire, extend, release or lost`},
+		"log: no operation":       {`{"op":"dance","lock":"L","client":"a","start":1}`, `line 1: not a history: op is "dance", want acquire, extend, release, lost or crash`},
 		"log: no client":          {`{"op":"acquire","lock":"L","start":1}`, `line 1: not a history: client and lock must be named`},
 		"log: ends before":        {`{"op":"acquire","lock":"L","client":"a","start":2,"end":1}`, `line 1: not a history: it ends before it starts`},
 		"log: no result":          {`{"op":"acquire","lock":"L","client":"a","start":2,"end":3,"result":"well"}`, `line 1: not a history: result is "well", want ok, busy, not-held, gone, failed or unknown`},
@@ -141,25 +141,31 @@ func FuzzImport(f *testing.F) {
 	f.Add("[{:type :invoke, :f :acquire, :process 0, :time 1}\n#x{:type :info, :f :acquire, :process 0, :time 2 :error \"a\\\"b\"}]")
 	f.Add(`[{"type":"invoke","f":"lock","process":1,"time":0,"value":"bob"},{"type":"ok","f":"lock","process":1,"time":2,"value":""}]`)
 	f.Add("a:A[0,10] b:A[20,30]")
+	f.Add(`{"op":"acquire","lock":"L","client":"a","start":10,"end":12}` + "\n" + `{"op":"crash","client":"b","start":20}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		h, format, err := Import(strings.NewReader(text), Contract{})
-		if err != nil || format == FormatJSONL {
-			return
-		}
-		open := map[string]bool{}
-		var last time.Duration
-		for i, o := range h.Ops {
-			key := o.Client + string(rune(o.Thread))
-			switch {
-			case o.Index != i || o.Time < last:
-				t.Fatalf("event %d has index %d, time %v after %v", i, o.Index, o.Time, last)
-			case o.Type == Invoke && open[key], o.Completes() && !open[key]:
-				t.Fatalf("event %d, %s %s of %s, breaks the rule of one operation at a time", i, o.Type, o.F, o.Client)
-			}
-			open[key] = o.Type == Invoke || open[key] && !o.Completes()
-			last = o.Time
-		}
+		keepsRules(t, text, Contract{})
+		keepsRules(t, text, Contract{Expiry: Lease, TTL: time.Second})
 	})
+}
+
+func keepsRules(t *testing.T, text string, c Contract) {
+	h, format, err := Import(strings.NewReader(text), c)
+	if err != nil || format == FormatJSONL {
+		return
+	}
+	open := map[string]bool{}
+	var last time.Duration
+	for i, o := range h.Ops {
+		key := o.Client + string(rune(o.Thread))
+		switch {
+		case o.Index != i || o.Time < last:
+			t.Fatalf("event %d has index %d, time %v after %v", i, o.Index, o.Time, last)
+		case o.Type == Invoke && open[key], o.Completes() && !open[key]:
+			t.Fatalf("event %d, %s %s of %s, breaks the rule of one operation at a time", i, o.Type, o.F, o.Client)
+		}
+		open[key] = o.Type == Invoke || open[key] && !o.Completes()
+		last = o.Time
+	}
 }
 
 // What has no history in it is refused, and what is in no form that is known hears which ones there are.
@@ -177,6 +183,9 @@ func TestImportNothing(t *testing.T) {
 		if _, _, err := Import(strings.NewReader(text), Contract{Expiry: NoExpiry}); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
+	}
+	if _, _, err := Import(strings.NewReader("[]"), Contract{Expiry: Lease, TTL: time.Second}); !errors.Is(err, ErrFormat) {
+		t.Errorf("no operation of a lease: %v", err)
 	}
 	if _, _, err := Import(strings.NewReader("# by hand\n\na:A[0,10]\n"), Contract{}); err != nil {
 		t.Errorf("text: %v", err)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -15,8 +16,8 @@ import (
 
 // logLine is one operation as a service can log it in production. Times are RFC 3339 or seconds since 1970.
 type logLine struct {
-	Op     string          `json:"op"`     // acquire, extend, release, lost
-	Lock   string          `json:"lock"`   // its name
+	Op     string          `json:"op"`     // acquire, extend, release, lost, crash
+	Lock   string          `json:"lock"`   // its name; a crash has none
 	Client string          `json:"client"` // who: does one thing at a time
 	Start  json.RawMessage `json:"start"`  // before the request was sent
 	End    json.RawMessage `json:"end"`    // after the answer had come; left out: nobody knows what became of it
@@ -28,7 +29,8 @@ type logLine struct {
 }
 
 // ReadLog reads one JSON object a line, in any order: logs of several hosts may simply be put together. Each acquire of
-// a client begins a grant, to which its later operations on that lock belong. c states the contract; the bound on the
+// a client begins a grant, to which its later operations on that lock belong; one with "op": "crash" is the death of its
+// client. A client that is not heard of again is presumed dead when its lease ends. c states the contract; the bound on the
 // clocks' error is the caller's to set in the header.
 func ReadLog(r io.Reader, c Contract) (*History, error) {
 	sc := bufio.NewScanner(r)
@@ -69,6 +71,9 @@ func (l *logReader) line(line []byte, n int) error {
 	if err := d.Decode(&x); err != nil {
 		return err
 	}
+	if rest := bytes.TrimSpace(line[d.InputOffset():]); len(rest) > 0 {
+		return fmt.Errorf("something follows the object: %.40q: expected one object a line", rest)
+	}
 	start, err := logTime("start", x.Start)
 	if err != nil {
 		return err
@@ -77,30 +82,46 @@ func (l *logReader) line(line []byte, n int) error {
 	if err != nil {
 		return err
 	}
-	l.lock(x.Lock)
+	if op.Type != Crash {
+		l.lock(x.Lock)
+	}
 	if l.first.IsZero() || start.Before(l.first) {
 		l.first = start
 	}
-	if op.Type == Lost {
+	if op.Type != Invoke {
 		l.list = append(l.list, logEvent{start, false, n, op})
 		return nil
 	}
 	return l.answer(&x, op, start, n)
 }
 
-// event is the call.
+// event is the call, or the single event.
 func (x *logLine) event(start time.Time) (Op, error) {
 	op := Op{Type: Invoke, F: F(x.Op), Client: x.Client, Lock: x.Lock, Owner: x.Owner, TTL: time.Duration(x.TTL * float64(time.Second))}
 	switch {
+	case x.Op == string(Crash):
+		return x.crash()
 	case x.Op == string(Lost):
 		op.Type, op.F = Lost, ""
 	case op.F != Acquire && op.F != Extend && op.F != Release:
-		return op, fmt.Errorf("op is %q, want acquire, extend, release or lost", x.Op)
+		return op, fmt.Errorf("op is %q, want acquire, extend, release, lost or crash", x.Op)
 	case x.TTL < 0 || x.TTL > 1e6:
 		return op, fmt.Errorf("ttl is %v seconds", x.TTL)
 	}
 	if x.Client == "" || x.Lock == "" {
 		return op, fmt.Errorf("client and lock must be named")
+	}
+	return op, nil
+}
+
+// crash is the death of a client, whatever it held.
+func (x *logLine) crash() (Op, error) {
+	op := Op{Type: Crash, Client: x.Client}
+	switch {
+	case x.Client == "":
+		return op, errors.New("client must be named")
+	case x.Lock != "":
+		return op, errors.New("a crash is of a client: expected no lock")
 	}
 	return op, nil
 }
@@ -148,21 +169,25 @@ func (l *logReader) sorted() (*History, error) {
 	slices.SortStableFunc(l.list, func(a, b logEvent) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(order(a), order(b)))
 	})
-	open := map[string]int{}
 	for _, e := range l.list {
 		op := e.op
 		op.Time = e.at.Sub(l.first)
 		if op.Valid != 0 {
 			op.Valid += op.Time
 		}
+		o, busy := l.open[op.Client]
 		switch {
 		case e.answer:
-			delete(open, op.Client)
+			op.Grant = o.op.Grant
+			l.stepBack(&op, o.before)
+			delete(l.open, op.Client)
+		case op.Type == Invoke && busy:
+			return nil, fmt.Errorf("line %d: %w: %s begins an operation before its last one, of %s, had ended", e.n, ErrFormat, op.Client, o.place)
 		case op.Type == Invoke:
-			if n, busy := open[op.Client]; busy {
-				return nil, fmt.Errorf("line %d: %w: %s begins an operation before its last one, of line %d, had ended", e.n, ErrFormat, op.Client, n)
-			}
-			open[op.Client] = e.n
+			before := l.belong(&op)
+			l.open[op.Client] = waiting{op, fmt.Sprintf("line %d", e.n), before}
+		default:
+			l.belong(&op)
 		}
 		l.events = append(l.events, op)
 	}

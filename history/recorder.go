@@ -57,20 +57,26 @@ func (r *Recorder) Since(t time.Time) time.Duration {
 
 // Record gives op its Index and Time and writes it. After Close, or after a write failed, events are dropped: see Err.
 func (r *Recorder) Record(op Op) Op {
+	if r.letIn(&op) {
+		r.flush(op.Index)
+	}
+	return op
+}
+
+// letIn gives op its place, and says whether it has one. It is buffered: the next flush writes it.
+func (r *Recorder) letIn(op *Op) bool {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.closed || r.err != nil {
-		r.mu.Unlock()
-		return op
+		return false
 	}
 	op.Index, op.Time = r.next, time.Since(r.began)
 	r.next++
-	r.buf = append(AppendJSON(r.buf, &op), '\n')
+	r.buf = append(AppendJSON(r.buf, op), '\n')
 	if r.tell != nil {
-		r.tell(&op)
+		r.tell(op)
 	}
-	r.mu.Unlock()
-	r.flush(op.Index)
-	return op
+	return true
 }
 
 // flush writes what is buffered up to the event of that index, and what others have added meanwhile: under load one
@@ -108,12 +114,13 @@ func (r *Recorder) Err() error {
 	return r.err
 }
 
-// Close lets no more events in and returns Err. It doesn't close the writer.
+// Close lets no more events in, writes those that were let in, and returns Err. It doesn't close the writer, which
+// nothing uses any more.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	r.closed = true
+	last := r.next - 1
 	r.mu.Unlock()
-	r.wmu.Lock() // an event that was let in is written now
-	defer r.wmu.Unlock()
+	r.flush(last)
 	return r.Err()
 }

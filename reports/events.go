@@ -98,7 +98,7 @@ func (s *scene) tell(st step) (event, bool) {
 	case op.Type == history.Renewed:
 		e.text, e.weight = "lease renewed in the background"+until(op), 3
 	case op.Type == history.Crash:
-		e.text, e.mark, e.weight = "was killed", true, 9
+		e.text, e.mark, e.weight = cmp.Or(clean(op.Text), "was killed"), op.Text == "", 9
 	case op.Type == history.Observed:
 		e.who, e.text, e.weight = "", "found on the server: "+clean(strings.TrimSpace(op.Name+" "+op.Text)), 6
 	case op.F == history.Acquire:

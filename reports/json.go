@@ -180,7 +180,7 @@ func tally(h *history.History) Counts {
 		case op.Type == history.Lost:
 			c.Lost++
 		case op.Type == history.Crash:
-			c.Crashes++
+			c.Crashes += bit(op.Text == "") // else it is presumed
 		case op.Type == history.Info:
 			c.Unknown++
 		case op.Outcome == history.Rejected && op.F == history.Write:

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -140,10 +141,10 @@ func (t *tracer) event(op *history.Op) {
 	case history.Crash:
 		for _, grant := range slices.Sorted(maps.Keys(t.holds)) {
 			if t.holds[grant].Client == op.Client {
-				t.letGo(grant, op.Time, "killed")
+				t.letGo(grant, op.Time, cmp.Or(op.Text, "killed"))
 			}
 		}
-		t.instant(op, "killed")
+		t.instant(op, cmp.Or(op.Text, "killed"))
 	case history.HostStall, history.FaultMissed, history.Phase:
 		t.add(traceEvent{Name: strings.TrimSpace(string(op.Type) + " " + op.Name + op.Error), Phase: "i", Scope: "g", Time: micros(op.Time), Process: traceFaults, Thread: t.track(traceFaults, "run")})
 	}

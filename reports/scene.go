@@ -291,12 +291,15 @@ func (s *scene) order(by map[int]*grant) {
 	})
 }
 
-// killed ends the holds of a client that was killed, and says whether it had any.
+// killed ends the holds of a client that was killed, or isn't heard of again, and says whether it had any.
 func (s *scene) killed(crash *history.Op) bool {
 	held := false
 	for _, g := range s.grants {
 		if g.client == crash.Client && g.asked <= crash.Time && crash.Time < g.stop && g.refused == never {
 			g.stop, g.stopped, held = crash.Time, "killed", true
+			if crash.Text != "" { // its death is presumed
+				g.stopped = "silent"
+			}
 		}
 	}
 	return held

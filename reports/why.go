@@ -112,6 +112,8 @@ func (s *Story) belief(g *grant) string {
 		return fmt.Sprintf("%s counted as holder until %s, when it was told of its loss.", g.client, at(g.stop))
 	case g.stopped == "killed":
 		return fmt.Sprintf("%s counted as holder until it was killed at %s.", g.client, at(g.stop))
+	case g.stopped == "silent":
+		return fmt.Sprintf("%s counted as holder until its lease ended at %s: nothing later is known of it.", g.client, at(g.stop))
 	case len(g.leases) > 1:
 		return fmt.Sprintf("%s counted as holder until %s; its lease had ended at %s and was extended only at %s.", g.client, at(g.stop), at(g.leaseEnd), at(g.leases[1].from))
 	case g.leaseEnd != never && g.leaseEnd < g.stop:

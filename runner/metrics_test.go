@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -26,5 +27,21 @@ func TestWait(t *testing.T) {
 	add("c2", "a", 2, 96*ms, 99*ms, history.Fail, history.Busy) // is still waiting
 	if got, want := Measure(h).All.Wait, (Quantiles{N: 4, P50: 3 * ms, P95: 70 * ms, P99: 70 * ms, Max: 70 * ms}); got != want {
 		t.Errorf("wait %+v, expected %+v", got, want)
+	}
+}
+
+// Grants of a history from elsewhere are told apart too: each hold lasts until the release of its own client and lock.
+func TestHoldsFromElsewhere(t *testing.T) {
+	h, err := history.ReadLog(strings.NewReader(`
+{"op":"acquire","lock":"orders","client":"w1","start":1000.0,"end":1000.01}
+{"op":"acquire","lock":"other","client":"w2","start":1000.5,"end":1000.51}
+{"op":"release","lock":"orders","client":"w1","start":1010.0,"end":1010.01}
+{"op":"release","lock":"other","client":"w2","start":1011.0,"end":1011.01}
+`), history.Contract{Expiry: history.NoExpiry})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := Measure(h).All.Hold; m.N != 2 || m.P50 != 9990*time.Millisecond || m.Max != 10490*time.Millisecond {
+		t.Errorf("%d holds, half of them up to %s, at most %s; want 2, 9.99s and 10.49s", m.N, m.P50, m.Max)
 	}
 }
