@@ -70,7 +70,7 @@ func hygieneOf(v *view, l *lockView) *ruling {
 
 // tooLong reports a hold beyond its lease that nothing excuses: no fault, no stall.
 func (v *view) tooLong(l *lockView, t *tenure, r *ruling) {
-	if l.contract.Expiry != history.Lease || !t.known || v.grants[t.grant].crash != forever || t.stopBy < 0 {
+	if l.contract.Expiry != history.Lease || !t.known || t.stopBy < 0 {
 		return
 	}
 	deadline := v.deadline(t, &l.contract, t.stop)

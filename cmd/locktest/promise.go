@@ -27,7 +27,7 @@ func (p *promise) flags(cmd *cobra.Command) {
 	f.StringVar(&p.tokens, "tokens", "none", "its fencing tokens: none, grant or session")
 	f.BoolVar(&p.ownerChecked, "owner-checked", true, "its releases compare the owner")
 	f.BoolVar(&p.releaseHeld, "release-proves-held", true, "a release that is answered ok proves that the lock was held until then")
-	f.DurationVar(&p.clockError, "clock-error", 0, "bound on the error of its time stamps: smaller overlaps prove nothing")
+	f.DurationVar(&p.clockError, "clock-error", 0, "bound on the error of its time stamps: what they show only within it proves nothing")
 }
 
 // contract is what the flags say. With no expiry named there is none: only our own histories can do without.
