@@ -155,7 +155,7 @@ func (l *live) work() {
 
 // resultLine is what ends the events of a run.
 func resultLine(o *runner.Outcome) map[string]any {
-	m := map[string]any{"type": "result", "run": o.Run, "lock": o.Lock, "seed": fmt.Sprint(o.Seed), "word": o.Conclusion.Word, "exit": o.Conclusion.Exit, "conditions": o.Conclusion.Conditions}
+	m := map[string]any{"type": "result", "run": o.Run, "lock": o.Lock, "seed": fmt.Sprint(o.Seed), "word": o.Conclusion.Word, "exit": exitOf(o, nil), "conditions": o.Conclusion.Conditions}
 	if o.Scenario != nil {
 		m["scenario"] = o.Scenario.Name
 	}
