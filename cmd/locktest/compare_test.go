@@ -122,3 +122,16 @@ func TestCompareOfADisputedRun(t *testing.T) {
 		t.Errorf("%s: %s", c.Word, c.Why)
 	}
 }
+
+// Why a lock can't be put to a scenario is told by what is wrong, not by a warning that stands before it.
+func TestWhyNotApplicable(t *testing.T) {
+	s := scenario(t, "lock: { ttl: 200ms }\nworkload: { use: counter, hold: 1ms..5ms, resource: checks-token }\nexpect: { fencing: { verdict: violated, because: none } }\n")
+	r := locktest(t, "compare", "--lock", "postgres/advisory", s, "--json")
+	var doc compare.Document
+	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || r.status != 0 || len(doc.Cells) != 1 {
+		t.Fatalf("status %d, %v: %s%s", r.status, err, r.stdout, r.stderr)
+	}
+	if c := doc.Cells[0]; c.Word != compare.NotApplicable || c.Why != "fencing is expected to be violated, but postgres/advisory gives no tokens" {
+		t.Errorf("%s: %s", c.Word, c.Why)
+	}
+}
