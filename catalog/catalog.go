@@ -110,5 +110,5 @@ const (
 	CodeAdapter      = "LT202"
 	CodeHistory      = "LT301"
 	CodeBaseline     = "LT302"
-	CodeDisagreement = "LT901"
+	CodeDisagreement = runner.CodeDisagreement
 )

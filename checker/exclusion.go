@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -102,9 +103,7 @@ func sum(rs []*ruling) Result {
 		r.Complete = r.Complete && x.complete
 		r.Engine = cmp.Or(r.Engine, x.engine)
 		r.Findings = append(r.Findings, x.findings...)
-		for k, n := range x.numbers {
-			r.Numbers[k] += n
-		}
+		r.mergeNumbers(x.numbers)
 		r.mergeKinds(x.kinds)
 	}
 	r.Verdict = Merge(verdicts...)
@@ -115,6 +114,26 @@ func sum(rs []*ruling) Result {
 		r.Count += x.more
 	}
 	return r
+}
+
+// joint is how a number of all locks comes from those of single ones, where it isn't their sum: the longest of all is that of
+// one lock, and grants are as evenly spread as on the lock where they are least so.
+var joint = map[string]func(a, b float64) float64{
+	"longest_wait_s": math.Max, "slowest_wakeup_s": math.Max, "most_bypassed": math.Max, "readers_at_once": math.Max, "jain_index": math.Min,
+}
+
+func (r *Result) mergeNumbers(numbers map[string]float64) {
+	for k, n := range numbers {
+		old, seen := r.Numbers[k]
+		switch merge := joint[k]; {
+		case !seen:
+			r.Numbers[k] = n
+		case merge != nil:
+			r.Numbers[k] = merge(old, n)
+		default:
+			r.Numbers[k] = old + n
+		}
+	}
 }
 
 func (r *Result) mergeKinds(kinds map[string]Verdict) {

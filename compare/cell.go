@@ -19,11 +19,11 @@ const Schema = "locktest.cell/1"
 // Word is what became of a cell.
 type Word string
 
-// The words of a cell, from the worst to the best. NotApplicable is a scenario that a lock, or its servers, can't be put to.
+// The words of a cell, from the worst to the best, as rank has them: what isn't known may be worse than a bad service. NotApplicable is a scenario that a lock, or its servers, can't be put to.
 const (
 	Violated      Word = "violated"
+	Inconclusive  Word = "inconclusive" // the run doesn't say whether all was kept
 	Unavailable   Word = "unavailable"  // safe, but not granted again in time, or not in calm time either
-	Inconclusive  Word = "inconclusive" // the run says nothing
 	Held          Word = "held"
 	NotApplicable Word = "n/a"
 )
@@ -90,30 +90,42 @@ func (c *Cell) judge(o *runner.Outcome) {
 			continue
 		}
 		if rank(word) < rank(c.Word) {
-			c.Word, c.Why = word, cmp.Or(first(r), r.Why, r.Summary)
+			c.Word, c.Why = word, reason(r, word)
 		}
 	}
-	if o.Err != nil || o.Interrupted != "" {
+	switch disputed := runner.Disputed(o.CrossCheck); {
+	case disputed != "":
+		c.Word, c.Why = Inconclusive, "the two engines disagree about "+disputed
+	case o.Err != nil || o.Interrupted != "":
 		c.Word, c.Why = Inconclusive, "the run was cut short"
 	}
 }
 
-// wordOf is what one property says of a run.
+// wordOf is what one property says of a run. What is undecided is never held, but for what says nothing of the lock: what a client
+// kept too long, and an order in which nobody waited.
 func wordOf(r checker.Result) Word {
+	aside := r.Property == checker.Hygiene || r.Property == checker.Fairness
 	service := r.Property == checker.Liveness || r.Property == checker.Availability || r.Property == checker.Fairness
 	switch {
-	case r.Verdict == checker.Violated && r.Property == checker.MutualExclusion && r.Kinds[checker.StaleHolder] == checker.Violated && r.Kinds[checker.DoubleGrant] != checker.Violated:
+	case outlasted(r) && r.Kinds[checker.DoubleGrant] == checker.Inconclusive:
+		return Inconclusive
+	case outlasted(r):
 		return Held // a holder that outlasts its lease is what every lease allows; what it does then is the resource's to judge
 	case r.Verdict == checker.Violated && service:
 		return Unavailable
 	case r.Verdict == checker.Violated && r.Property == checker.Hygiene:
-		return Held // what a client kept too long says nothing of the lock
+		return Held
 	case r.Verdict == checker.Violated:
 		return Violated
-	case r.Verdict == checker.Inconclusive && r.Property == checker.Coverage:
+	case r.Verdict == checker.Inconclusive && !aside:
 		return Inconclusive
 	}
 	return Held
+}
+
+// outlasted says whether mutual exclusion was violated by stale holders alone.
+func outlasted(r checker.Result) bool {
+	return r.Verdict == checker.Violated && r.Property == checker.MutualExclusion && r.Kinds[checker.StaleHolder] == checker.Violated && r.Kinds[checker.DoubleGrant] != checker.Violated
 }
 
 // named are the property, or its kinds, that were violated.
@@ -131,11 +143,17 @@ func named(r checker.Result) []string {
 	return out
 }
 
-func first(r checker.Result) string {
-	if r.Verdict != checker.Violated || len(r.Findings) == 0 {
-		return ""
+// reason is why a property gives a run this word.
+func reason(r checker.Result, word Word) string {
+	findings, otherwise := r.Findings, r.Summary
+	if word == Inconclusive && outlasted(r) { // what is known of stale holders decides nothing
+		findings = slices.DeleteFunc(slices.Clone(findings), func(f checker.Finding) bool { return f.Kind != checker.DoubleGrant })
+		otherwise = "whether it was granted to two at once is not known"
 	}
-	return r.Findings[0].Message
+	if r.Verdict == checker.Violated && len(findings) > 0 {
+		return findings[0].Message
+	}
+	return cmp.Or(r.Why, otherwise)
 }
 
 func rank(w Word) int {
@@ -144,9 +162,20 @@ func rank(w Word) int {
 
 // Hazard says whether all that was violated is what every lease allows: a hold that outlasted it, and what it wrote then.
 func (c *Cell) Hazard() bool {
-	return c.Word == Violated && !slices.ContainsFunc(c.Violated, func(v string) bool {
-		return !strings.HasSuffix(v, "/"+checker.StaleHolder) && !strings.HasPrefix(v, checker.ResourceSafety+"/") && !strings.HasPrefix(v, checker.Liveness)
+	return c.Word == Violated && slices.ContainsFunc(c.Violated, stale) && !slices.ContainsFunc(c.Violated, func(v string) bool {
+		return !stale(v) && !consequence(v) && !strings.HasPrefix(v, checker.Liveness+"/")
 	})
+}
+
+// stale says whether a violation shows that a hold outlasted its lease.
+func stale(violation string) bool {
+	return violation == checker.MutualExclusion+"/"+checker.StaleHolder || violation == checker.ResourceSafety+"/"+checker.StaleWrite
+}
+
+// consequence says whether a stale hold may bring about a violation. What the resource made up, or did in no order, no holder did.
+func consequence(violation string) bool {
+	kind, ok := strings.CutPrefix(violation, checker.ResourceSafety+"/")
+	return ok && kind != checker.RegisterOrder && kind != checker.PhantomRead && kind != checker.RejectedRead
 }
 
 // NA is the cell of a scenario that a lock can't be put to.

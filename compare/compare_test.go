@@ -3,8 +3,10 @@ package compare
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,5 +123,79 @@ func TestCellsAreReadBack(t *testing.T) {
 	}
 	if _, err := ReadCells(strings.NewReader("{}\n")); err == nil || !strings.Contains(err.Error(), "line 1") {
 		t.Errorf("a line that is no cell: %v", err)
+	}
+}
+
+func open(property, why string) checker.Result {
+	return checker.Result{Property: property, Verdict: checker.Inconclusive, Why: why, Summary: why}
+}
+
+// What is undecided, or disputed by the second engine, is no pass; what a client kept and an order that nothing tried say nothing of a lock.
+func TestUndecidedIsNotHeld(t *testing.T) {
+	mutex := held(checker.MutualExclusion)
+	stale := violated(checker.MutualExclusion, checker.StaleHolder, checker.Hazard)
+	stale.Kinds = map[string]checker.Verdict{checker.StaleHolder: checker.Violated, checker.DoubleGrant: checker.Inconclusive}
+	doubt := stale
+	doubt.Findings = append(slices.Clone(stale.Findings), checker.Finding{Kind: checker.DoubleGrant, Strength: checker.UnderClocks, Message: "for 1 ms, as clocks have it"})
+	stuck := violated(checker.Liveness, checker.NoRecovery, checker.Definite)
+	double := violated(checker.MutualExclusion, checker.DoubleGrant, checker.Definite)
+	dispute := []checker.Agreement{{Lock: "orders", Model: "mutex", Answer: "illegal", Sweep: "legal"}}
+	agreed := []checker.Agreement{{Lock: "orders", Model: "mutex", Answer: "legal", Sweep: "legal", Agrees: true}, {Lock: "stock", Model: "mutex", Because: "time was over"}}
+	for name, c := range map[string]struct {
+		results []checker.Result
+		cross   []checker.Agreement
+		err     error
+		word    Word
+		why     string
+	}{
+		"a panic in safety":              {[]checker.Result{mutex, open(checker.Ownership, "the checker panicked: x")}, nil, nil, Inconclusive, "the checker panicked: x"},
+		"exclusion":                      {[]checker.Result{open(checker.MutualExclusion, "too short")}, nil, nil, Inconclusive, "too short"},
+		"liveness":                       {[]checker.Result{mutex, open(checker.Liveness, "the host stalled")}, nil, nil, Inconclusive, "the host stalled"},
+		"an open double grant":           {[]checker.Result{stale}, nil, nil, Inconclusive, "whether it was granted to two at once is not known"},
+		"one that only clocks show":      {[]checker.Result{doubt}, nil, nil, Inconclusive, "for 1 ms, as clocks have it"},
+		"no order was tried":             {[]checker.Result{mutex, open(checker.Fairness, "nobody waited"), open(checker.Hygiene, "late")}, nil, nil, Held, ""},
+		"not applicable":                 {[]checker.Result{mutex, {Property: checker.Permits, Verdict: checker.NotApplicable, Why: "no semaphore"}}, nil, nil, Held, ""},
+		"open, and not to be had":        {[]checker.Result{stuck, open(checker.Fencing, "no two tokens")}, nil, nil, Inconclusive, "no two tokens"},
+		"open, and violated":             {[]checker.Result{double, open(checker.Fencing, "no two tokens")}, nil, nil, Violated, "c1 and c2 | held it."},
+		"the engines disagree":           {[]checker.Result{mutex}, dispute, errors.New("LT901"), Inconclusive, "the two engines disagree about orders (mutex)"},
+		"they disagree on a violation":   {[]checker.Result{double}, dispute, nil, Inconclusive, "the two engines disagree about orders (mutex)"},
+		"they agree, or one says naught": {[]checker.Result{mutex}, agreed, nil, Held, ""},
+		"cut short":                      {[]checker.Result{mutex}, nil, errors.New("a server died"), Inconclusive, "the run was cut short"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := outcome("b/lease", "x", "ignores-token", c.results...)
+			o.CrossCheck, o.Err = c.cross, c.err
+			if got := Of(o, 1, ""); got.Word != c.word || got.Why != c.why {
+				t.Errorf("%s, %q; want %s, %q", got.Word, got.Why, c.word, c.why)
+			}
+		})
+	}
+}
+
+// Only a hold that outlasted its lease, and what it wrote then, is what every lease allows.
+func TestHazard(t *testing.T) {
+	for _, c := range []struct {
+		violated string
+		want     bool
+	}{
+		{"mutual-exclusion/stale-holder resource-safety/stale-write", true},
+		{"mutual-exclusion/stale-holder resource-safety/stale-write resource-safety/lost-update resource-safety/wrong-count", true},
+		{"mutual-exclusion/stale-holder resource-safety/lost-update", true},
+		{"resource-safety/stale-write resource-safety/lost-update", true},
+		{"resource-safety/stale-write liveness/no-recovery", true},
+		{"resource-safety/lost-update", false},
+		{"resource-safety/lost-update liveness/no-recovery", false},
+		{"resource-safety/register-order", false},
+		{"resource-safety/stale-write resource-safety/register-order", false},
+		{"mutual-exclusion/stale-holder resource-safety/phantom-read", false},
+		{"mutual-exclusion/stale-holder resource-safety/rejected-applied", false},
+		{"mutual-exclusion/stale-holder resource-safety/stale-write fencing/token-order", false},
+		{"mutual-exclusion/double-grant resource-safety/stale-write", false},
+		{"liveness/no-recovery", false},
+	} {
+		cell := Cell{Word: Violated, Violated: strings.Fields(c.violated)}
+		if got := cell.Hazard(); got != c.want {
+			t.Errorf("%s: %v", c.violated, got)
+		}
 	}
 }

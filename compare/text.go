@@ -130,7 +130,7 @@ func (m *Matrix) provenance(b *strings.Builder, p Page) {
 		fmt.Fprintf(b, "Made by `%s`; seeds and dates of each run are in the data beside this page.\n", p.Command)
 	}
 	b.WriteString("\n*held*: no property of safety or liveness was violated. *held with token check*: so too, and the guarded resource refused stale tokens. " +
-		"*violated*: with the kinds of what was. In brackets after *held*: a stale holder, which every lease allows, and which did no harm. *unavailable*: safe, but not granted again in time. *inconclusive*: the run says nothing. *n/a*: the lock or its servers can't be put to it.\n\n")
+		"*violated*: with the kinds of what was. In brackets after *held*: a stale holder, which every lease allows, and which did no harm. *unavailable*: safe, but not granted again in time. *inconclusive*: the run leaves something undecided. *n/a*: the lock or its servers can't be put to it.\n\n")
 }
 
 func add(list []string, s string) []string {

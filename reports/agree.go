@@ -8,8 +8,19 @@ import (
 	"github.com/locktest/locktest/checker"
 )
 
-// agreement says in sentences what the second engine made of each lock: how often it agrees, where it has no verdict and
-// why, and every disagreement. A brief one leaves out that it agrees.
+// disagreements says in sentences where the second engine has another verdict than the first.
+func disagreements(list []checker.Agreement) []string {
+	var out []string
+	for _, a := range list {
+		if a.Disagrees() {
+			out = append(out, fmt.Sprintf("%s disagrees about %s (%s): it says %s, the sweep says %s. One of them is wrong, and that is a bug of locktest.", capital(a.Engine), clean(a.Lock), a.Model, a.Answer, a.Sweep))
+		}
+	}
+	return out
+}
+
+// agreement says in sentences what the second engine made of each other lock: how often it agrees, and where it has no verdict
+// and why. A brief one leaves out that it agrees.
 func agreement(list []checker.Agreement, brief bool) []string {
 	var out, engines []string
 	agrees := 0
@@ -20,7 +31,6 @@ func agreement(list []checker.Agreement, brief bool) []string {
 		}
 		switch {
 		case a.Disagrees():
-			out = append(out, fmt.Sprintf("%s disagrees about %s (%s): it says %s, the sweep says %s. One of them is wrong, and that is a bug of locktest.", capital(a.Engine), clean(a.Lock), a.Model, a.Answer, a.Sweep))
 		case a.Answer == "":
 			without[clean(a.Because)]++
 		default:

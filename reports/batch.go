@@ -2,6 +2,7 @@ package reports
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -79,6 +80,17 @@ func gravity(o *runner.Outcome) int {
 		return 9
 	}
 	return o.Conclusion.Exit
+}
+
+// disputed says whether the two engines disagree about a run.
+func disputed(o *runner.Outcome) bool { return errors.As(o.Err, new(*runner.DisagreementError)) }
+
+// failure is what an error of the harness means for a run, in words.
+func failure(o *runner.Outcome) string {
+	if disputed(o) {
+		return "is disputed"
+	}
+	return "could not run"
 }
 
 // passes says whether a condition doesn't fail the command.

@@ -37,7 +37,7 @@ func (s *screen) cautions() {
 	if text := untested(s.o.History); text != "" && !s.storied() {
 		lines = append(lines, text)
 	}
-	if w := s.o.Conclusion.Word; w == runner.WordNone || w == runner.WordAccepted {
+	if w := s.o.Conclusion.Word; !disputed(s.o) && (w == runner.WordNone || w == runner.WordAccepted) {
 		lines = append(lines, "This is evidence, not proof.")
 	}
 	for _, l := range lines {

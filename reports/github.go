@@ -28,7 +28,7 @@ func GitHub(place func(file string) string) BatchReporter {
 				}
 				if o.Err != nil && !seen["err"] {
 					seen["err"] = true
-					lines = append(lines, command("error", place(s.File), 0, s.Name+" could not run", Explain(o.Err).Message))
+					lines = append(lines, command("error", place(s.File), 0, s.Name+" "+failure(o), Explain(o.Err).Message))
 				}
 			}
 		}

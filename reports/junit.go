@@ -137,11 +137,11 @@ func (b *Batch) junitSuite(s *Series) junitSuite {
 	return suite
 }
 
-// junitRun is the case of runs that could not be carried out; nil: there was none.
+// junitRun is the case of runs that could not be carried out, or about which the engines disagree; nil: there was none.
 func (s *Series) junitRun() *junitCase {
 	for _, o := range s.Outcomes {
 		if o.Err != nil {
-			return &junitCase{Name: "run", Error: &junitReason{Type: "could not run", Message: shortened(Explain(o.Err).Message, junitMessage), Text: clean(o.Err.Error())}}
+			return &junitCase{Name: "run", Error: &junitReason{Type: failure(o), Message: shortened(Explain(o.Err).Message, junitMessage), Text: clean(o.Err.Error())}}
 		}
 	}
 	return nil

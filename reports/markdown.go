@@ -64,8 +64,8 @@ func (b *Batch) headline() string {
 // word is the gravest end of the runs of a series.
 func (s *Series) word() string {
 	o := (&Batch{Outcomes: s.Outcomes}).gravest()
-	if o.Err != nil && o.Conclusion.Exit != runner.ExitViolated {
-		return "COULD NOT RUN"
+	if o.Err != nil && (o.Conclusion.Exit != runner.ExitViolated || disputed(o)) {
+		return strings.ToUpper(failure(o))
 	}
 	return o.Conclusion.Word
 }
@@ -89,7 +89,7 @@ func (b *Batch) verdict(s *Series) string {
 // evidence is what coverage says of the gravest run.
 func (s *Series) evidence() string {
 	o := (&Batch{Outcomes: s.Outcomes}).gravest()
-	if o.Err != nil && len(o.Results) == 0 {
+	if o.Err != nil && (len(o.Results) == 0 || disputed(o)) {
 		return Explain(o.Err).Message
 	}
 	for _, r := range o.Results {

@@ -35,7 +35,7 @@ func (s *Series) Rates() []Rate {
 		r := Rate{Scenario: s.Name, Lock: s.Lock, Property: name, Runs: len(s.Outcomes)}
 		for _, o := range s.Outcomes {
 			for _, result := range o.Results {
-				if result.Property != name || name == checker.Coverage {
+				if result.Property != name || name == checker.Coverage || disputed(o) {
 					continue
 				}
 				switch result.Verdict {

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -154,15 +155,30 @@ func (s *screen) interrupted() {
 	if s.o.Interrupted != "" {
 		s.wrapped("  ", fmt.Sprintf("Interrupted by %s: what was recorded until then is judged; how the run would have ended was not tested.", s.o.Interrupted))
 	}
-	if s.o.Interrupted == "" && s.o.Err == nil && unfinished(s.o.History) {
+	if s.o.Interrupted == "" && ended(s.o.Err) == "" && unfinished(s.o.History) {
 		s.wrapped("  ", "The run did not reach its end: what was recorded until then is judged; how it would have ended was not tested.")
 	}
-	if s.o.Err != nil {
-		s.wrapped("  ", "The run did not go to its end: "+sentence(s.o.Err.Error()))
+	for _, l := range disagreements(s.o.CrossCheck) {
+		s.wrapped("  ", l)
+	}
+	if text := ended(s.o.Err); text != "" {
+		s.wrapped("  ", "The run did not go to its end: "+sentence(text))
 	}
 	if h := s.o.History; h != nil && h.Truncated != "" {
 		s.wrapped("  ", "The history is incomplete: "+sentence(h.Truncated))
 	}
+}
+
+// ended is what ended a run too early: a disagreement of the engines, which came afterwards, is not among it.
+func ended(err error) string {
+	if err == nil {
+		return ""
+	}
+	var d *runner.DisagreementError
+	if !errors.As(err, &d) {
+		return err.Error()
+	}
+	return strings.Join(slices.DeleteFunc(splitLines(err.Error()), func(l string) bool { return l == d.Error() }), "\n")
 }
 
 // cut says whether the run was ended before its time: more of the same would not help.

@@ -40,10 +40,17 @@ type concluder struct {
 	accepted []Condition
 }
 
-// result judges one property. Where the scenario names a kind of it, each kind is judged for itself.
+// result judges one property. Where the scenario names a kind of it, each kind is judged for itself; a property that tells no kinds
+// apart, since it doesn't apply or nothing decided it, has violated none, whichever was expected.
 func (c *concluder) result(r checker.Result) {
-	if !c.namesKind(r.Property) || len(r.Kinds) == 0 {
+	named := c.kinds(r.Property)
+	if len(named) == 0 || len(r.Kinds) == 0 {
 		c.verdict(r.Property, c.want(r.Property, ""), r.Verdict, r)
+		for _, kind := range named {
+			if want := c.want(r.Property, kind); want.Verdict == "violated" && r.Verdict != checker.Violated {
+				c.verdict(r.Property+"/"+kind, want, r.Verdict, r)
+			}
+		}
 		return
 	}
 	for _, kind := range slices.Sorted(maps.Keys(r.Kinds)) {
@@ -54,13 +61,16 @@ func (c *concluder) result(r checker.Result) {
 	}
 }
 
-func (c *concluder) namesKind(property string) bool {
+// kinds are those of a property that the scenario names.
+func (c *concluder) kinds(property string) []string {
+	var out []string
 	for name := range c.expect {
-		if strings.HasPrefix(name, property+"/") {
-			return true
+		if kind, ok := strings.CutPrefix(name, property+"/"); ok {
+			out = append(out, kind)
 		}
 	}
-	return false
+	slices.Sort(out)
+	return out
 }
 
 func (c *concluder) want(property, kind string) scenarios.Expectation {

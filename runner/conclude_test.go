@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/locktest/locktest/checker"
@@ -50,5 +51,44 @@ func TestConditionOfOneKind(t *testing.T) {
 	got := Conclude(&scenarios.Scenario{Expect: map[string]scenarios.Expectation{"mutual-exclusion/stale-holder": {Verdict: "any"}}}, []checker.Result{both}, Metrics{})
 	if len(got.Accepted) != 1 || got.Accepted[0].Text != "stale holder: counted, but not kept one by one" {
 		t.Errorf("%+v", got.Accepted)
+	}
+}
+
+// A kind is judged where it is named, also where the property doesn't tell kinds apart since it doesn't apply, or nothing decided it.
+func TestKindOfAPropertyWithoutKinds(t *testing.T) {
+	const kind = "mutual-exclusion/stale-holder"
+	violated, held := scenarios.Expectation{Verdict: "violated", Because: "it is known"}, scenarios.Expectation{Verdict: "held"}
+	result := func(v checker.Verdict) checker.Result {
+		return checker.Result{Property: checker.MutualExclusion, Verdict: v, Why: "why"}
+	}
+	for name, c := range map[string]struct {
+		expect map[string]scenarios.Expectation
+		result checker.Result
+		word   string
+		exit   int
+		about  []string
+	}{
+		"violated is expected, and it doesn't apply":   {map[string]scenarios.Expectation{kind: violated}, result(checker.NotApplicable), WordExpectation, ExitExpectation, []string{kind}},
+		"violated is expected, and nothing is known":   {map[string]scenarios.Expectation{kind: violated}, result(checker.Inconclusive), WordInconclusive, ExitInconclusive, []string{checker.MutualExclusion, kind}},
+		"violated is expected, and it is held":         {map[string]scenarios.Expectation{kind: violated}, result(checker.Held), WordExpectation, ExitExpectation, []string{kind}},
+		"any is, and it doesn't apply":                 {map[string]scenarios.Expectation{kind: {Verdict: "any"}}, result(checker.NotApplicable), WordNone, ExitOK, nil},
+		"any is, and the property is held":             {map[string]scenarios.Expectation{kind: {Verdict: "any"}}, result(checker.Held), WordNone, ExitOK, nil},
+		"any of one kind is, and the property is not":  {map[string]scenarios.Expectation{kind: {Verdict: "any"}}, result(checker.Violated), WordViolated, ExitViolated, []string{checker.MutualExclusion}},
+		"any of one kind is, and nothing is known":     {map[string]scenarios.Expectation{kind: {Verdict: "any"}}, result(checker.Inconclusive), WordInconclusive, ExitInconclusive, []string{checker.MutualExclusion}},
+		"held is, and it doesn't apply":                {map[string]scenarios.Expectation{kind: held}, result(checker.NotApplicable), WordNone, ExitOK, nil},
+		"two kinds, and it doesn't apply":              {map[string]scenarios.Expectation{kind: violated, "mutual-exclusion/double-grant": violated}, result(checker.NotApplicable), WordExpectation, ExitExpectation, []string{"mutual-exclusion/double-grant", kind}},
+		"the property is, too, and it doesn't apply":   {map[string]scenarios.Expectation{kind: {Verdict: "any"}, checker.MutualExclusion: violated}, result(checker.NotApplicable), WordExpectation, ExitExpectation, []string{checker.MutualExclusion}},
+		"the property is, any kind is, and it is held": {map[string]scenarios.Expectation{kind: violated, checker.MutualExclusion: {Verdict: "any"}}, result(checker.Held), WordExpectation, ExitExpectation, []string{kind}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Conclude(&scenarios.Scenario{Expect: c.expect}, []checker.Result{c.result}, Metrics{})
+			var about []string
+			for _, m := range got.Conditions {
+				about = append(about, m.Property)
+			}
+			if got.Word != c.word || got.Exit != c.exit || !slices.Equal(about, c.about) {
+				t.Errorf("%s, exit %d, about %v; want %s, exit %d, about %v", got.Word, got.Exit, about, c.word, c.exit, c.about)
+			}
+		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/locktest/locktest/checker"
 	"github.com/locktest/locktest/history"
@@ -28,7 +29,8 @@ func (r *run) judge() {
 // CrossCheck lets the second engine decide on a history. Its error leaves the verdicts as they are.
 type CrossCheck func(ctx context.Context, h *history.History) ([]checker.Agreement, error)
 
-// Judge fills in o what a history says: verdicts, what the second engine says, metrics, and the conclusion.
+// Judge fills in o what a history says: verdicts, what the second engine says, metrics, and the conclusion. Where the engines disagree,
+// o.Err has a DisagreementError.
 func Judge(ctx context.Context, o *Outcome, h *history.History, checkers []checker.Checker, cross CrossCheck, limits checker.Options) {
 	o.History = h
 	if n := len(h.Ops); n > 0 {
@@ -44,10 +46,28 @@ func Judge(ctx context.Context, o *Outcome, h *history.History, checkers []check
 		if err != nil {
 			o.Err = errors.Join(o.Err, fmt.Errorf("second engine: %w", err))
 		}
+		o.dispute()
 	}
 	if o.Scenario != nil {
 		o.Conclusion = Conclude(o.Scenario, o.Results, o.Metrics)
 	}
+}
+
+// dispute makes a disagreement of the engines what it is: an error of the harness.
+func (o *Outcome) dispute() {
+	about := Disputed(o.CrossCheck)
+	if about == "" {
+		return
+	}
+	e := &DisagreementError{About: about}
+	if o.Dir != "" {
+		e.History = filepath.Join(o.Dir, HistoryFile)
+	}
+	if o.Err == nil {
+		o.Err = e
+		return
+	}
+	o.Err = errors.Join(o.Err, e)
 }
 
 func provider(h *history.History) string {

@@ -121,7 +121,7 @@ type measurer struct {
 	open   map[attemptKey]int // the attempt's invocation
 	grants map[int]time.Duration
 	asking map[askKey]time.Duration // since when
-	freed  map[string]time.Duration // when a release of the lock was last answered
+	freed  map[string]time.Duration // when a release of the lock was last answered, until the next grant
 	calm   sample
 	faults sample
 	all    sample
@@ -163,9 +163,11 @@ func (m *measurer) attempt(call, ret *history.Op) {
 		}
 	})
 	m.waited(call, ret, granted)
-	if at, ok := m.freed[ret.Lock]; ok && granted && call.Time < at { // somebody had waited for it
-		m.each(at, ret.Time, func(s *sample) { s.handover = append(s.handover, ret.Time-at) })
-		delete(m.freed, ret.Lock)
+	if at, ok := m.freed[ret.Lock]; ok && granted {
+		delete(m.freed, ret.Lock) // the next one waits for this grant's end
+		if call.Time < at {       // it had waited for the release
+			m.each(at, ret.Time, func(s *sample) { s.handover = append(s.handover, ret.Time-at) })
+		}
 	}
 }
 

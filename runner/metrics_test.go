@@ -45,3 +45,20 @@ func TestHoldsFromElsewhere(t *testing.T) {
 		t.Errorf("%d holds, half of them up to %s, at most %s; want 2, 9.99s and 10.49s", m.N, m.P50, m.Max)
 	}
 }
+
+// TestHandover: from a release's answer to the next grant, if that had been waited for. The time until the one after isn't one, since
+// another held the lock in it.
+func TestHandover(t *testing.T) {
+	h, err := history.ParseTextString(`
+lock L expiry=lease ttl=100
+a:A[0,10]lock=L b:A[20,300]lock=L a:R[40,50]lock=L
+c:A[60,100]lock=L
+b:R[310,320]lock=L d:A[305,330]lock=L`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ms = time.Millisecond
+	if got, want := Measure(h).All.Handover, (Quantiles{N: 1, P50: 10 * ms, P95: 10 * ms, P99: 10 * ms, Max: 10 * ms}); got != want {
+		t.Errorf("handover %+v, expected %+v", got, want)
+	}
+}

@@ -183,7 +183,7 @@ func resolveCell(file string, source []byte, l catalog.Lock, seed uint64) (plan 
 	}
 	s, problems := scenarios.Load(file, source, catalog.Names(), settings...)
 	if s == nil || problems.Failed() {
-		return nil, problems[0].Message, nil
+		return nil, problems.Errors()[0].Message, nil
 	}
 	plan, err = catalog.Resolve(s, source, catalog.ResolveOptions{Seed: seed, CrossCheck: true, Self: catalog.Self()})
 	var power *runner.PowerError

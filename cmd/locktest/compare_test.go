@@ -7,6 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/locktest/locktest/compare"
+	"github.com/locktest/locktest/runner"
 )
 
 // A broken lock and a right one under one scenario: the page has both, and leads to the reports of their runs. What is in the
@@ -99,5 +102,36 @@ func TestCompareRecordedRuns(t *testing.T) {
 		if r := locktest(t, append([]string{"compare"}, args...)...); r.status != 64 || !strings.Contains(strings.Join(strings.Fields(r.stderr), " "), want) {
 			t.Errorf("%v: status %d, without %q\n%s", args, r.status, want, r.stderr)
 		}
+	}
+}
+
+// A recorded run about which the engines disagree is not held side by side with others either.
+func TestCompareOfADisputedRun(t *testing.T) {
+	dir := t.TempDir()
+	result := `{"schema": "locktest.result/1", "scenario": "x", "lock": "memory/mutex", "properties": [{"property": "mutual-exclusion", "verdict": "held"}],
+"cross_check": [{"lock": "orders", "model": "mutex", "engine": "porcupine", "answer": "illegal", "sweep": "legal"}]}`
+	if err := os.WriteFile(filepath.Join(dir, runner.ResultFile), []byte(result), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := locktest(t, "compare", dir, "--json")
+	var doc compare.Document
+	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || r.status != 0 || len(doc.Cells) != 1 {
+		t.Fatalf("status %d, %v: %s%s", r.status, err, r.stdout, r.stderr)
+	}
+	if c := doc.Cells[0]; c.Word != compare.Inconclusive || c.Why != "the two engines disagree about orders (mutex)" {
+		t.Errorf("%s: %s", c.Word, c.Why)
+	}
+}
+
+// Why a lock can't be put to a scenario is told by what is wrong, not by a warning that stands before it.
+func TestWhyNotApplicable(t *testing.T) {
+	s := scenario(t, "lock: { ttl: 200ms }\nworkload: { use: counter, hold: 1ms..5ms, resource: checks-token }\nexpect: { fencing: { verdict: violated, because: none } }\n")
+	r := locktest(t, "compare", "--lock", "postgres/advisory", s, "--json")
+	var doc compare.Document
+	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || r.status != 0 || len(doc.Cells) != 1 {
+		t.Fatalf("status %d, %v: %s%s", r.status, err, r.stdout, r.stderr)
+	}
+	if c := doc.Cells[0]; c.Word != compare.NotApplicable || c.Why != "fencing is expected to be violated, but postgres/advisory gives no tokens" {
+		t.Errorf("%s: %s", c.Word, c.Why)
 	}
 }

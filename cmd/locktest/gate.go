@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -96,10 +95,6 @@ func (g *gate) compared(outcomes []*runner.Outcome) *baseline.Comparison {
 func (a *app) finish(outcomes []*runner.Outcome, g *gate) error {
 	for _, o := range outcomes {
 		a.exit = worse(a.exit, exitOf(o, g.passes))
-		if d := disagreements(o); d != "" {
-			fmt.Fprintf(a.stderr, "locktest: the two engines disagree about %s: this is a bug in locktest; please report it with %s\n", d, filepath.Join(o.Dir, runner.HistoryFile))
-			a.exit = exitInternal
-		}
 	}
 	a.exit = a.coded(a.exit)
 	b := &reports.Batch{Outcomes: outcomes, Exit: a.exit, Passes: g.passes, Baseline: g.compared(outcomes)}
@@ -124,10 +119,13 @@ func (a *app) coded(status int) int {
 	return status
 }
 
-// exitOf: a signal counts always, a violation even where the harness failed later.
+// exitOf: a signal counts always, a violation even where the harness failed later, but not where the engines disagree.
 func exitOf(o *runner.Outcome, passes map[string]bool) int {
 	if s := signalStatus(o.Interrupted); s != 0 {
 		return s
+	}
+	if errors.As(o.Err, new(*runner.DisagreementError)) {
+		return exitInternal
 	}
 	exit := conditionStatus(o.Conclusion, passes)
 	if o.Err != nil && exit != runner.ExitViolated {
@@ -165,14 +163,4 @@ func worse(a, b int) int {
 		return a
 	}
 	return b
-}
-
-func disagreements(o *runner.Outcome) string {
-	var names []string
-	for _, c := range o.CrossCheck {
-		if c.Disagrees() {
-			names = append(names, c.Lock+" ("+c.Model+")")
-		}
-	}
-	return strings.Join(names, ", ")
 }

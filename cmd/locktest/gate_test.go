@@ -3,12 +3,12 @@ package main
 import (
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/locktest/locktest/checker"
 	"github.com/locktest/locktest/cluster"
 	"github.com/locktest/locktest/runner"
 )
@@ -73,8 +73,10 @@ func TestStatusOfOutcomes(t *testing.T) {
 		return o
 	}
 	cut := func(o *runner.Outcome, signal string) *runner.Outcome { o.Interrupted = signal; return o }
-	disputed := met()
-	disputed.CrossCheck = []checker.Agreement{{Lock: "orders", Answer: "legal", Sweep: "illegal"}}
+	denied := func(o *runner.Outcome) *runner.Outcome {
+		o.Err = errors.Join(o.Err, &runner.DisagreementError{About: "orders (mutex)"})
+		return o
+	}
 	for name, c := range map[string]struct {
 		outcomes []*runner.Outcome
 		want     int
@@ -88,7 +90,11 @@ func TestStatusOfOutcomes(t *testing.T) {
 		"a violation, then the environment":   {[]*runner.Outcome{gone(met(violated))}, 1},
 		"SIGINT":                              {[]*runner.Outcome{cut(met(doubtful), "SIGINT")}, 130},
 		"SIGTERM, although it is violated":    {[]*runner.Outcome{cut(met(violated), "SIGTERM")}, 143},
-		"the engines disagree":                {[]*runner.Outcome{disputed}, 70},
+		"the engines disagree":                {[]*runner.Outcome{denied(met())}, 70},
+		"they disagree about a violation":     {[]*runner.Outcome{denied(met(violated))}, 70},
+		"they disagree, and it went wrong":    {[]*runner.Outcome{denied(gone(met(doubtful)))}, 70},
+		"they disagree, then a violation":     {[]*runner.Outcome{denied(met()), met(violated)}, 1},
+		"a violation, then they disagree":     {[]*runner.Outcome{met(violated), denied(met())}, 1},
 		"inconclusive, then violated":         {[]*runner.Outcome{met(doubtful), met(violated)}, 1},
 		"an expectation, then inconclusive":   {[]*runner.Outcome{met(missed), met(doubtful)}, 2},
 		"the environment, then a violation":   {[]*runner.Outcome{gone(met()), met(violated)}, 1},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/locktest/locktest/baseline"
 	"github.com/locktest/locktest/reports"
+	"github.com/locktest/locktest/runner"
 	"github.com/locktest/locktest/scenarios"
 )
 
@@ -30,16 +31,26 @@ type failure struct {
 // documentFor is the result of a single run as it stands in its folder, and of several in one list.
 func (a *app) documentFor(b *reports.Batch) any {
 	if len(b.Outcomes) == 1 {
-		d := reports.NewDocument(b.Outcomes[0])
+		d := documentOfRun(b.Outcomes[0])
 		d.Exit, d.Baseline = a.exit, b.Baseline
 		return d
 	}
 	all := documents{Schema: "locktest.results/1", Exit: a.exit, Runs: []*reports.Document{}, Baseline: b.Baseline, Rates: b.Rates}
 	for _, o := range b.Outcomes {
-		all.Runs = append(all.Runs, reports.NewDocument(o))
+		all.Runs = append(all.Runs, documentOfRun(o))
 	}
 	return all
 }
+
+// documentOfRun is the result of one run, with the status that it alone would have, whatever --fail-on lets pass.
+func documentOfRun(o *runner.Outcome) *reports.Document {
+	d := reports.NewDocument(o)
+	d.Exit = exitOf(o, nil)
+	return d
+}
+
+// writeResult writes what stands in a run's folder as its result.
+func writeResult(w io.Writer, o *runner.Outcome) error { return encode(w, documentOfRun(o)) }
 
 // documentOf prints an error after which there is no result.
 func (a *app) documentOf(err error, status int) {

@@ -20,7 +20,7 @@ func (a *app) keep(o *runner.Outcome, most int) {
 	if o.Dir == "" {
 		return
 	}
-	a.write(o, runner.ResultFile, reports.JSON)
+	a.write(o, runner.ResultFile, writeResult)
 	if o.History == nil {
 		return
 	}

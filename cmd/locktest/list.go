@@ -166,7 +166,11 @@ func aboutRun(dir string) string {
 	case r.Word == "" && r.Error != nil:
 		return "it could not run, " + r.Lock + ": " + r.Error.Message
 	}
-	return fmt.Sprintf("%s, %s, %.1f s", r.Word, r.Lock, r.Duration.Seconds())
+	about := fmt.Sprintf("%s, %s, %.1f s", r.Word, r.Lock, r.Duration.Seconds())
+	if r.Error != nil {
+		about += ", error: " + r.Error.Message
+	}
+	return about
 }
 
 // recordedIn says whether a folder has a history.

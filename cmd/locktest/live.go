@@ -31,14 +31,17 @@ const (
 type live struct {
 	path, addr string
 
-	queue   chan message
-	done    chan struct{}
-	dropped atomic.Int64
-	events  io.Writer // nil: nobody asked
-	failed  error     // of events
-	file    io.Closer
-	metrics *prom.Metrics // nil: nobody asked
-	server  *http.Server
+	queue    chan message
+	done     chan struct{}
+	dropped  atomic.Int64
+	patience time.Duration // with the reader, at the begin and the end of a run
+	stuck    bool          // it was too slow for that once
+	untold   atomic.Bool   // the run's begin was lost, and with it all that would follow
+	events   io.Writer     // nil: nobody asked
+	failed   error         // of events
+	file     io.Closer
+	metrics  *prom.Metrics // nil: nobody asked
+	server   *http.Server
 }
 
 // message is an event, or the begin or the end of a run.
@@ -75,7 +78,7 @@ func (l *live) start(a *app) error {
 		}
 		return err
 	}
-	l.queue, l.done = make(chan message, liveEvents), make(chan struct{})
+	l.queue, l.done, l.patience = make(chan message, liveEvents), make(chan struct{}), livePatience
 	go l.work()
 	return nil
 }
@@ -99,6 +102,10 @@ func (l *live) listen(a *app) error {
 
 // each is told of every event of a run; it never blocks.
 func (l *live) each(op *history.Op) {
+	if l.untold.Load() {
+		l.dropped.Add(1)
+		return
+	}
 	select {
 	case l.queue <- message{op: *op}:
 	default:
@@ -116,14 +123,35 @@ func (l *live) on() func(*history.Op) {
 
 func (l *live) begin(h history.Header) {
 	if l.queue != nil {
-		l.queue <- message{begin: &h}
+		l.untold.Store(!l.send(message{begin: &h}))
 	}
 }
 
 func (l *live) end(o *runner.Outcome) {
 	if l.queue != nil {
-		l.queue <- message{end: o}
+		l.send(message{end: o})
 	}
+}
+
+// send queues what a run begins or ends with. It waits for a slow reader, but not for ever, since nothing else is done meanwhile, and not
+// at all for one that was stuck before.
+func (l *live) send(m message) bool {
+	select {
+	case l.queue <- m:
+		l.stuck = false
+		return true
+	default:
+	}
+	if !l.stuck {
+		select {
+		case l.queue <- m:
+			return true
+		case <-time.After(l.patience):
+			l.stuck = true
+		}
+	}
+	l.dropped.Add(1)
+	return false
 }
 
 func (l *live) work() {
@@ -155,7 +183,7 @@ func (l *live) work() {
 
 // resultLine is what ends the events of a run.
 func resultLine(o *runner.Outcome) map[string]any {
-	m := map[string]any{"type": "result", "run": o.Run, "lock": o.Lock, "seed": fmt.Sprint(o.Seed), "word": o.Conclusion.Word, "exit": o.Conclusion.Exit, "conditions": o.Conclusion.Conditions}
+	m := map[string]any{"type": "result", "run": o.Run, "lock": o.Lock, "seed": fmt.Sprint(o.Seed), "word": o.Conclusion.Word, "exit": exitOf(o, nil), "conditions": o.Conclusion.Conditions}
 	if o.Scenario != nil {
 		m["scenario"] = o.Scenario.Name
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/runner"
 )
 
 // The events are the history, line by line, and then the result.
@@ -134,6 +135,46 @@ func TestEventsThatNobodyReads(t *testing.T) {
 	l.stop(a)
 	if !strings.Contains(errs.String(), "3 events were not told") {
 		t.Error(errs.String())
+	}
+}
+
+// A reader that is stuck costs the begin and the end of runs too: nothing waits for it for ever, and nothing waits at all after the
+// first time. Of a run whose begin was lost only the end can be told, which says whose it is.
+func TestRunsThatNobodyReads(t *testing.T) {
+	var told watched
+	l := &live{queue: make(chan message, 3), done: make(chan struct{}), events: &told, patience: time.Millisecond}
+	over := make(chan bool)
+	go func() {
+		defer close(over)
+		l.begin(history.Header{Run: "first"})
+		for i := range 9 {
+			l.each(&history.Op{Index: i})
+		}
+		l.end(&runner.Outcome{Run: "first"})
+		l.patience = time.Hour
+		l.begin(history.Header{Run: "second"})
+	}()
+	select {
+	case <-over:
+	case <-time.After(20 * time.Second):
+		t.Fatal("it waits for the reader")
+	}
+	go l.work() // somebody reads again
+	if !until(t.Context(), func() bool { return len(l.queue) == 0 }) {
+		t.Fatal("nothing is read")
+	}
+	l.each(&history.Op{Index: 4711})
+	l.end(&runner.Outcome{Run: "second"})
+	l.begin(history.Header{Run: "third"})
+	l.end(&runner.Outcome{Run: "third"})
+	var errs watched
+	l.stop(&app{stderr: &errs})
+	text := told.String()
+	if strings.Count(text, "first") != 1 || strings.Count(text, "second") != 1 || strings.Count(text, "third") != 2 || strings.Contains(text, "4711") {
+		t.Error(text)
+	}
+	if !strings.Contains(errs.String(), "10 events were not told") || strings.Count(text, "\n") != 6 {
+		t.Errorf("%s\n%s", errs.String(), text)
 	}
 }
 

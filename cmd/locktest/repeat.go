@@ -12,7 +12,7 @@ import (
 )
 
 // repeat runs one scenario as often as asked for, with seeds that count up. It stops at the first run that fails, or with
-// --until never only where one could not be carried out.
+// --until never only where one could not be carried out, or the engines disagree about it.
 func (a *app) repeat(ctx context.Context, l loaded, plan *runner.Plan, r scenarios.Run, f *runFlags) []*runner.Outcome {
 	var outcomes []*runner.Outcome
 	began := time.Now()

@@ -47,6 +47,10 @@ func (k *retention) ended(o *runner.Outcome, exit int) error {
 func (k *retention) drop(o *runner.Outcome) error {
 	dir := o.Dir
 	o.Dir, o.Again, o.Report = "", "", "" // nothing may point there
+	var disputed *runner.DisagreementError
+	if errors.As(o.Err, &disputed) {
+		disputed.History = ""
+	}
 	return errors.Join(os.RemoveAll(dir), k.relink(filepath.Dir(dir), filepath.Base(dir)))
 }
 

@@ -44,6 +44,27 @@ func outcome() *runner.Outcome {
 	return &runner.Outcome{Lock: "redis/single", History: h, Results: []checker.Result{{Property: checker.MutualExclusion, Count: 2}, {Property: checker.Fencing}}}
 }
 
+// What is measured live is what a result says: a handover doesn't go over another's hold here either.
+func TestHandoversAreThoseOfTheResult(t *testing.T) {
+	h, err := history.ParseTextString(`
+lock L expiry=lease ttl=100
+a:A[0,10]lock=L b:A[20,300]lock=L a:R[40,50]lock=L
+c:A[60,100]lock=L
+b:R[310,320]lock=L d:A[305,330]lock=L`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := Text(&b, versions, []*runner.Outcome{{History: h}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`locktest_handover_duration_seconds_count{lock="L",provider="text"} 1`, `locktest_handover_duration_seconds_sum{lock="L",provider="text"} 0.01`} {
+		if !strings.Contains(b.String(), want) || runner.Measure(h).All.Handover.N != 1 {
+			t.Errorf("without %s:\n%s", want, b.String())
+		}
+	}
+}
+
 // want are lines of the text form.
 var want = []string{
 	`locktest_acquire_duration_seconds_count{lock="orders",provider="redis/single",result="ok"} 2`,
