@@ -108,7 +108,7 @@ func (c *Clock) checkTargets(env Env) error {
 
 // Inject shifts the clocks of the targets' whole process trees.
 func (c *Clock) Inject(ctx context.Context, env Env) (Injection, error) {
-	names, err := c.spec.Of.pick(ctx, env)
+	names, err := c.spec.Of.pickLiving(ctx, env)
 	if err != nil {
 		return Injection{}, fmt.Errorf("%s: %w", c.Text(), err)
 	}

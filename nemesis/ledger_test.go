@@ -90,3 +90,27 @@ func TestMonotonicClockIsHealedInTwoTries(t *testing.T) {
 		t.Errorf("healing again: %v, left %v, killed %d times", err, w.harmed(), w.count("kill n1"))
 	}
 }
+
+// The dead have no clocks.
+func TestClockPassesTheDeadOver(t *testing.T) {
+	ctx := context.Background()
+	_, env := clockWorld()
+	kill, err := NewKill(KillSpec{Of: of("n1")}).Inject(ctx, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := NewClock(ClockSpec{Of: of("n1"), Jump: time.Second})
+	if _, err := clock.Inject(ctx, env); !errors.Is(err, ErrNoTarget) {
+		t.Errorf("the clock of a dead node: %v, want %v", err, ErrNoTarget)
+	}
+	if err := kill.Heal(ctx); err != nil {
+		t.Fatal(err)
+	}
+	i, err := clock.Inject(ctx, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := i.Heal(ctx); err != nil {
+		t.Error(err)
+	}
+}
