@@ -114,3 +114,35 @@ func TestClockPassesTheDeadOver(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A node that came back, and of which the network wasn't told, is not started again.
+func TestNodeUpIsTriedAlone(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld()
+	env := w.env()
+	env.ledger = newLedger(env)
+	i, err := NewKill(KillSpec{Of: of("n1")}).Inject(ctx, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.fail["up n1"] = errBroken
+	if err := i.Heal(ctx); !errors.Is(err, errBroken) {
+		t.Fatalf("Heal() = %v", err)
+	}
+	delete(w.fail, "up n1")
+	for range 2 {
+		if err := i.Heal(ctx); err != nil || len(w.harmed()) > 0 {
+			t.Errorf("healing again: %v, left %v", err, w.harmed())
+		}
+	}
+	if n := w.count("restart n1"); n != 1 {
+		t.Errorf("restarted %d times", n)
+	}
+	again, err := NewKill(KillSpec{Of: of("n1")}).Inject(ctx, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Heal(ctx); err != nil || len(w.harmed()) > 0 || w.count("restart n1") != 2 {
+		t.Errorf("a second kill: %v, left %v, restarted %d times", err, w.harmed(), w.count("restart n1"))
+	}
+}
