@@ -2,6 +2,8 @@ package clients
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/locktest/locktest/locks"
@@ -74,17 +76,22 @@ func (c *Shared) call(ctx context.Context, r Request) (called context.Context, e
 	}
 }
 
-// CancelCalls ends the context of the acquires that are open.
-func (c *Shared) CancelCalls(context.Context) error {
+// CancelCalls ends the context of the acquires that are open, and says how many that are. Where there are any, before is called
+// first.
+func (c *Shared) CancelCalls(_ context.Context, before func()) (int, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.dead {
-		return ErrDead
+	dead, open := c.dead, slices.Collect(maps.Values(c.calls))
+	c.mu.Unlock()
+	if dead {
+		return 0, ErrDead
 	}
-	for _, cancel := range c.calls {
+	if len(open) > 0 {
+		before()
+	}
+	for _, cancel := range open {
 		cancel()
 	}
-	return nil
+	return len(open), nil
 }
 
 // pass waits until the client is not paused and returns its session, which must still be was, if that is given.

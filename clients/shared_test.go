@@ -92,13 +92,19 @@ func TestSharedCancelEndsAnAcquire(t *testing.T) {
 		r, _ := c2.Do(context.Background(), Request{Op: OpAcquire, Grant: 2, Lock: "orders", TTL: time.Minute, Wait: time.Hour})
 		got <- r
 	}()
+	most, told := 0, 0
 	within(t, "the acquire is cancelled", func() bool {
-		if err := c2.CancelCalls(t.Context()); err != nil {
+		n, err := c2.CancelCalls(t.Context(), func() { told++ })
+		if err != nil {
 			t.Fatal(err)
 		}
+		most = max(most, n)
 		return len(got) == 1
 	})
-	if r := <-got; r.Result != Busy {
-		t.Errorf("the cancelled acquire got %+v", r)
+	if r := <-got; r.Result != Busy || most != 1 || told == 0 {
+		t.Errorf("the cancelled acquire got %+v, and %d calls were cancelled at once, told %d times", r, most, told)
+	}
+	if n, err := c2.CancelCalls(t.Context(), func() { t.Error("nothing is open, and it was told") }); n != 0 || err != nil {
+		t.Errorf("with no call open: cancelled %d, %v", n, err)
 	}
 }

@@ -27,7 +27,7 @@ type member interface {
 	Resume(context.Context) error
 	Kill(context.Context) error
 	Restart(context.Context) error
-	CancelCalls(context.Context) error
+	CancelCalls(ctx context.Context, before func()) (int, error)
 	PauseRenewal(ctx context.Context, on bool) error
 	Close() error
 }
@@ -182,9 +182,13 @@ func (f *fleet) Kill(ctx context.Context, client string) error {
 	})
 }
 
-// CancelCalls cancels the acquires that the client has open.
-func (f *fleet) CancelCalls(ctx context.Context, client string) error {
-	return f.with(client, func(m member) error { return m.CancelCalls(ctx) })
+// CancelCalls cancels the acquires that the client has open, if any, once before has returned, and says how many.
+func (f *fleet) CancelCalls(ctx context.Context, client string, before func()) (int, error) {
+	m, err := f.member(client)
+	if err != nil {
+		return 0, err
+	}
+	return m.CancelCalls(ctx, before)
 }
 
 // PauseRenewal stops the background renewal of the client's leases, or lets it go on.
