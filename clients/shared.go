@@ -24,6 +24,7 @@ type Shared struct {
 	alive   chan struct{}                // closed while not dead
 	calls   map[int64]context.CancelFunc // of acquires that are open
 	nextID  int64
+	ending  sync.WaitGroup // sessions of lives that were killed
 }
 
 // NewShared opens the client. Events go to tell, from any goroutine.
@@ -177,13 +178,16 @@ func (c *Shared) PauseRenewal(_ context.Context, on bool) error {
 	return nil
 }
 
-// Kill abandons what the client holds, unreleased.
+// Kill abandons what the client holds, unreleased, and ends its connections, as a process that dies does: what keeps sessions
+// alive would go on without it.
 func (c *Shared) Kill(context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.dead {
 		c.dead = true
-		c.session.abandon()
+		session := c.session
+		session.abandon()
+		c.ending.Go(func() { session.close() }) // whoever is killed waits for nothing, and tells nobody what went wrong
 		close(c.died)
 		c.alive = make(chan struct{})
 	}
@@ -210,10 +214,14 @@ func (c *Shared) Restart(ctx context.Context) error {
 	return nil
 }
 
-// Close closes the lock's client.
+// Close closes the lock's client, once those of former lives are closed. A dead one is so already.
 func (c *Shared) Close() error {
 	c.mu.Lock()
-	session := c.session
+	session, dead := c.session, c.dead
 	c.mu.Unlock()
+	c.ending.Wait()
+	if dead {
+		return nil
+	}
 	return session.close()
 }
