@@ -77,7 +77,7 @@ func (c *zkClient) Acquire(ctx context.Context, r locks.Request) (locks.Lock, er
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", locks.ErrUnavailable, err)
 	}
-	g := &zkGrant{conn: conn, client: c.target.Client, dir: "/locktest/" + r.Name, owner: fmt.Sprintf("%s-%016x", c.target.Client, c.target.Rand.Uint64())}
+	g := &zkGrant{conn: conn, client: c.target.Client, dir: "/locktest/" + r.Name, owner: c.target.Owner()}
 	deadline := time.Now().Add(r.Wait)
 	if err := within(r.TTL, func() error { return c.place(g) }); err != nil {
 		return nil, locks.ErrHeld // "it didn't work, so it wasn't got"

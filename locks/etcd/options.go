@@ -40,11 +40,6 @@ func ParseOptions(m map[string]string) (Options, error) {
 	return o, nil
 }
 
-// newOwner makes the value that tells one acquire from every other.
-func newOwner(t locks.Target) string {
-	return fmt.Sprintf("%s-%016x", t.Client, t.Rand.Uint64())
-}
-
 // newLease draws a lease's number: above zero, which etcd would replace by one of its own.
 func newLease(t locks.Target) clientv3.LeaseID {
 	return clientv3.LeaseID(t.Rand.Uint64()>>1 | 1)

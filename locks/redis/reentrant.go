@@ -57,7 +57,7 @@ func (c *reentrantClient) again(name string) (h *holding, number int) {
 	defer c.mu.Unlock()
 	c.next++
 	if h = c.holds[name]; h == nil || h.depth == 0 || !time.Now().Before(h.until) {
-		h = &holding{owner: newOwner(c.target)}
+		h = &holding{owner: c.target.Owner()}
 		c.holds[name] = h
 	}
 	return h, c.next

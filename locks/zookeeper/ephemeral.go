@@ -76,7 +76,7 @@ func (c *client) Acquire(ctx context.Context, r locks.Request) (locks.Lock, erro
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", locks.ErrUnavailable, err)
 	}
-	g := &grant{session: s, recipe: c.recipe, node: c.recipe.node(r), dir: Dir(r.Name), owner: newOwner(c.target), timeout: c.timeout(r.TTL)}
+	g := &grant{session: s, recipe: c.recipe, node: c.recipe.node(r), dir: Dir(r.Name), owner: c.target.Owner(), timeout: c.timeout(r.TTL)}
 	if err := g.enqueue(ctx); err != nil {
 		return g, err
 	}

@@ -93,7 +93,7 @@ func (c *libraryClient) Acquire(ctx context.Context, r locks.Request) (locks.Loc
 	if err != nil {
 		return nil, err
 	}
-	g := &borrowed{client: c, session: s, dir: Dir(r.Name), owner: newOwner(c.client.target), timeout: c.client.timeout(r.TTL)}
+	g := &borrowed{client: c, session: s, dir: Dir(r.Name), owner: c.client.target.Owner(), timeout: c.client.timeout(r.TTL)}
 	g.lock = zk.NewLock(s.conn, g.dir, zk.WorldACL(zk.PermAll))
 	if r.Wait <= 0 {
 		names, err := g.names(ctx)
