@@ -47,6 +47,7 @@ func Run(t *testing.T, open func(t *testing.T) Kit) {
 		"tokens rise with grants":                     tokensRise,
 		"names are apart":                             namesApart,
 		"close releases nothing":                      closeReleasesNothing,
+		"a closed client asks for nothing more":       closedAsksNothing,
 		"a session's end frees its locks":             sessionEnds,
 		"a lease ends by itself":                      leaseEnds,
 		"a late release frees nobody else's lock":     lateRelease,
@@ -271,6 +272,23 @@ func closeReleasesNothing(t *testing.T, b *bench) {
 	}
 	if _, err := b.ask(b.context(), b.user("c2"), b.request(0)); err == nil && (l.ValidUntil().IsZero() || time.Now().Before(l.ValidUntil())) {
 		t.Error("the lock of a client that was closed is granted within its lease")
+	}
+}
+
+// closedAsksNothing: an acquire that goes on when its client is closed, as a dead one's does, is not to connect anew.
+func closedAsksNothing(t *testing.T, b *bench) {
+	if len(b.kit.Addrs) == 0 {
+		return
+	}
+	c1 := b.user("c1")
+	b.release(b.acquire(c1, 0))
+	c1.Close()
+	dialed := c1.gate.dialed.Load()
+	if l, err := c1.Acquire(b.context(), b.request(0)); err == nil {
+		t.Errorf("a closed client was granted %s", l.Owner())
+	}
+	if n := c1.gate.dialed.Load() - dialed; n > 0 {
+		t.Errorf("a closed client connected %d times", n)
 	}
 }
 

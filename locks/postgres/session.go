@@ -117,7 +117,10 @@ func (c *client) connect(ctx context.Context, addr string, check pgconn.Validate
 	if c.target.Dial != nil {
 		config.DialFunc = c.target.Dial
 	}
-	name := c.owner()
+	name, err := c.fresh()
+	if err != nil {
+		return nil, err
+	}
 	config.ValidateConnect = check
 	config.RuntimeParams["application_name"] = name
 	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout)
@@ -127,6 +130,16 @@ func (c *client) connect(ctx context.Context, addr string, check pgconn.Validate
 		return nil, err
 	}
 	return &session{conn: conn, addr: addr, name: name}, nil
+}
+
+// fresh makes a session's name. A client that is closed makes none.
+func (c *client) fresh() (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return "", locks.ErrClosed
+	}
+	return c.target.Owner(), nil
 }
 
 // owner is drawn under the lock: a release, which may need a session, can come from another goroutine than an acquire.

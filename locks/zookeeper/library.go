@@ -33,15 +33,17 @@ func (l *Library) Open(_ context.Context, t locks.Target) (locks.Client, error) 
 type libraryClient struct {
 	client client // for its settings
 
-	mu   sync.Mutex
-	idle []*session
-	all  map[*session]struct{}
+	mu     sync.Mutex
+	idle   []*session
+	all    map[*session]struct{}
+	closed bool
 }
 
 // Close drops the connections and sends no word; see client.Close.
 func (c *libraryClient) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.closed = true
 	for s := range c.all {
 		s.end()
 	}
@@ -52,6 +54,9 @@ func (c *libraryClient) Close() error {
 func (c *libraryClient) take(ctx context.Context, ttl time.Duration) (*session, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.closed {
+		return nil, fmt.Errorf("%w: %w", locks.ErrUnavailable, locks.ErrClosed)
+	}
 	for len(c.idle) > 0 {
 		s := c.idle[len(c.idle)-1]
 		c.idle = c.idle[:len(c.idle)-1]
