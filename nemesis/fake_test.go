@@ -147,6 +147,11 @@ func (c fakeClients) CancelCalls(ctx context.Context, n string, before func()) (
 	return 1, c.w.do(ctx, "cancel "+n, func() {})
 }
 
+// wakefulClients go on with something in a pause.
+type wakefulClients struct{ fakeClients }
+
+func (wakefulClients) CanPause() error { return errors.New("they share a process") }
+
 type fakeNet struct{ w *world }
 
 func (n fakeNet) Addr(string, string) string { return "" }

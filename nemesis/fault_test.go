@@ -136,6 +136,8 @@ func TestCheckSaysWhatIsLacking(t *testing.T) {
 	external.Nodes = []cluster.Node{plainNode{"n1"}, plainNode{"n2"}}
 	forgetful := w.env()
 	forgetful.Nodes = []cluster.Node{forgetfulNode{fakeNode{w, "n1"}}}
+	wakeful := w.env()
+	wakeful.Clients = wakefulClients{fakeClients{w, []string{"c1"}}}
 	tests := []struct {
 		name  string
 		env   Env
@@ -178,6 +180,8 @@ func TestCheckSaysWhatIsLacking(t *testing.T) {
 		{"stall of a client", w.env(), NewStall(of("c1")), "stall: c1 is no node"},
 		{"stall without a disk", external, NewStall(of("n1")), "stall: node n1 (external) has no disk"},
 		{"no clock", w.env(), NewClock(ClockSpec{Of: of("n1")}), "clock: "},
+		{"pause of the wakeful", wakeful, NewPause(of(Holder)), "pause: they share a process"},
+		{"pause of the wakeful by chance", wakeful, NewRandom(AllUsers, []Maker{{"pause", func(of Target) Fault { return NewPause(of) }}}), "random: pause: they share a process"},
 		{"restart", w.env(), NewKill(KillSpec{Of: of("n1"), Restart: "tomorrow"}), `restart is "tomorrow"`},
 	}
 	for _, tt := range tests {
@@ -190,6 +194,9 @@ func TestCheckSaysWhatIsLacking(t *testing.T) {
 	}
 	if err := NewKill(KillSpec{Of: of(Holder)}).Check(external); err != nil {
 		t.Errorf("killing clients on nodes without powers: %v", err)
+	}
+	if err := NewPause(of(Nodes)).Check(wakeful); err != nil {
+		t.Errorf("pausing nodes whose clients can't be: %v", err)
 	}
 	before := w.env()
 	before.Net = nil // as before the start
