@@ -17,8 +17,8 @@ type Options struct {
 	Renew time.Duration
 }
 
-// OptionNames are the names that a scenario can give under lock.options.
-func OptionNames() []string { return []string{"renew", "timeout"} }
+// OptionNames are the names that a scenario can give under lock.options of every lock; etcd/lease knows renew too.
+func OptionNames() []string { return []string{"timeout"} }
 
 // ParseOptions reads lock.options of a scenario.
 func ParseOptions(m map[string]string) (Options, error) {

@@ -21,7 +21,7 @@ type Options struct {
 	// Wait is how many replicas have to acknowledge a grant. Default 1 for redis/replicated, 0 for redis/sentinel; others have none.
 	Wait    int
 	HasWait bool
-	// Renew is how often a holder's lease is extended in the background. 0: never.
+	// Renew is how often the lease of a holder of redis/single, fair, rwlock or semaphore is extended in the background. 0: never.
 	Renew time.Duration
 	// Quorum is how many nodes redis/redlock needs. Default: more than half. Less than that, or clients that differ, is unsafe.
 	Quorum int
@@ -34,8 +34,8 @@ type Options struct {
 	WaitTimeout time.Duration
 }
 
-// OptionNames are the names that a scenario can give under lock.options.
-func OptionNames() []string { return []string{"renew", "retry", "timeout"} }
+// OptionNames are the names that a scenario can give under lock.options of every lock on single servers.
+func OptionNames() []string { return []string{"retry", "timeout"} }
 
 // ReplicatedOptionNames are those of redis/replicated and redis/sentinel.
 func ReplicatedOptionNames() []string { return []string{"retry", "timeout", "wait", "wait-timeout"} }
