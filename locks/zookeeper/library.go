@@ -138,13 +138,13 @@ func (g *borrowed) TTL() time.Duration    { return g.session.granted() }
 func (g *borrowed) ValidUntil() time.Time { return time.Time{} }
 func (g *borrowed) Lost() <-chan struct{} { return g.session.lost }
 
-func (g *borrowed) names(ctx context.Context) (names []string, err error) {
-	err = g.session.do(ctx, g.timeout, func(c *zk.Conn) (err error) {
+func (g *borrowed) names(ctx context.Context) ([]string, error) {
+	names, err := ask(ctx, g.session, g.timeout, func(c *zk.Conn) ([]string, error) {
 		if _, err := c.Sync(g.dir); err != nil { // a follower may not have heard of the last release
-			return err
+			return nil, err
 		}
-		names, _, err = c.Children(g.dir)
-		return err
+		names, _, err := c.Children(g.dir)
+		return names, err
 	})
 	if errors.Is(err, zk.ErrNoNode) {
 		return nil, nil
@@ -170,12 +170,14 @@ func (g *borrowed) node(ctx context.Context) (path string, stat *zk.Stat, err er
 	names, err := g.names(ctx)
 	for i := 0; err == nil && i < len(names); i++ {
 		path = g.dir + "/" + names[i]
-		var there bool
-		err = g.session.do(ctx, g.timeout, func(c *zk.Conn) (err error) {
-			there, stat, err = c.Exists(path)
-			return err
+		stat, err = ask(ctx, g.session, g.timeout, func(c *zk.Conn) (*zk.Stat, error) {
+			there, stat, err := c.Exists(path)
+			if !there {
+				return nil, err
+			}
+			return stat, err
 		})
-		if err == nil && there && stat.EphemeralOwner == g.session.conn.SessionID() {
+		if err == nil && stat != nil && stat.EphemeralOwner == g.session.conn.SessionID() {
 			return path, stat, nil
 		}
 	}
