@@ -114,7 +114,8 @@ func (c *Clock) Inject(ctx context.Context, env Env) (Injection, error) {
 	}
 	text := c.what(and(names))
 	env.begin(names, text)
-	w := &wrong{spec: c.spec, env: env, names: names, began: time.Now(), stop: make(chan struct{}), id: env.books().id()}
+	books := env.books()
+	w := &wrong{spec: c.spec, books: books, names: names, began: time.Now(), stop: make(chan struct{}), id: books.id()}
 	if err := w.set(ctx, time.Now()); err != nil {
 		return Injection{}, undo(ctx, fmt.Errorf("%s: %w", text, err), w.heal)
 	}

@@ -15,7 +15,7 @@ import (
 // wrong is a clock fault in effect.
 type wrong struct {
 	spec  ClockSpec
-	env   Env
+	books *ledger
 	names []string
 	began time.Time
 	id    int
@@ -63,8 +63,7 @@ func (w *wrong) set(ctx context.Context, now time.Time) error {
 	if w.spec.Clock == Monotonic {
 		offset = vclock.Offset{Monotonic: d}
 	}
-	books := w.env.books()
-	return each(w.names, func(name string) error { return books.shift(ctx, w.id, name, offset) })
+	return each(w.names, func(name string) error { return w.books.shift(ctx, w.id, name, offset) })
 }
 
 // heal may be called twice. What a monotonic clock gained stays with the process, so that is started anew.
@@ -77,11 +76,10 @@ func (w *wrong) heal(ctx context.Context) error {
 		close(w.stop)
 	}
 	w.going.Wait()
-	books := w.env.books()
 	if w.spec.Clock == Wall {
-		return each(w.names, func(name string) error { return books.unshift(ctx, w.id, name) })
+		return each(w.names, func(name string) error { return w.books.unshift(ctx, w.id, name) })
 	}
-	return each(w.names, func(name string) error { return books.anew(ctx, w.id, name) })
+	return each(w.names, func(name string) error { return w.books.anew(ctx, w.id, name) })
 }
 
 // shift adds id's offset to the clocks of a target; a later one of the same id replaces it.
