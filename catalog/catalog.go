@@ -46,17 +46,33 @@ func (l Lock) threaded() Lock {
 
 // Locks returns all entries, the right ones first, each part in order of names.
 func Locks() []Lock {
-	return slices.Concat(etcdLocks(), memoryLocks(), postgresLocks(), redisLocks(), zookeeperLocks(), brokenLocks())
+	all := slices.Concat(etcdLocks(), memoryLocks(), postgresLocks(), redisLocks(), zookeeperLocks(), brokenLocks())
+	for i, l := range all {
+		all[i] = l.strict()
+	}
+	return all
+}
+
+// strict is l that refuses options which it doesn't know: those of one kind of server are read by one function for all strategies.
+func (l Lock) strict() Lock {
+	new := l.New
+	l.New = func(options map[string]string) (locks.Provider, error) {
+		for _, name := range slices.Sorted(maps.Keys(options)) {
+			switch {
+			case len(l.Options) == 0:
+				return nil, fmt.Errorf("there is no option %s: it takes none", name)
+			case !slices.Contains(l.Options, name):
+				return nil, fmt.Errorf("there is no option %s: it takes %s", name, strings.Join(slices.Sorted(slices.Values(l.Options)), ", "))
+			}
+		}
+		return new(options)
+	}
+	return l
 }
 
 // plain is for locks without options.
 func plain(new func() locks.Provider) func(map[string]string) (locks.Provider, error) {
-	return with(func(options map[string]string) (struct{}, error) {
-		if len(options) > 0 {
-			return struct{}{}, fmt.Errorf("it takes no options, got %s", strings.Join(slices.Sorted(maps.Keys(options)), ", "))
-		}
-		return struct{}{}, nil
-	}, func(struct{}) locks.Provider { return new() })
+	return func(map[string]string) (locks.Provider, error) { return new(), nil }
 }
 
 // with is for locks with options that parse reads.

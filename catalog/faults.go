@@ -67,7 +67,7 @@ func processFaults() []fault {
 			return nemesis.NewKill(nemesis.KillSpec{Of: target(f.Args), Restart: cluster.Restart(f.Args.Restart), Stays: f.For.Max == 0})
 		}},
 		{"pause", scenarios.FaultName{
-			About: "SIGSTOP of the whole process tree, as in a long garbage collection or a suspended machine; only: renewal stops the background renewal of a client's leases alone", Args: []string{"of", "only"}, Required: []string{"of"}, Targets: orStore(anyone),
+			About: "SIGSTOP of the whole process tree, as in a long garbage collection or a suspended machine; only: renewal stops the background renewal of a client's leases alone; of clients that share a process (process: shared) it holds the steps alone, and is refused for sessions that a library keeps alive (etcd, ZooKeeper)", Args: []string{"of", "only"}, Required: []string{"of"}, Targets: orStore(anyone),
 			Process: true, Shared: true, NeedsFor: true, StopsTime: true, Example: "{ on: acquired, after: 50ms..150ms, chance: 30%, limit: 12, for: 1500ms..3s, pause: holder }",
 		}, func(f scenarios.Fault) nemesis.Fault {
 			if f.Args.Only == "renewal" {

@@ -9,7 +9,7 @@ import (
 
 func etcdLocks() []Lock {
 	lease := etcdLock("lease", "a key created under a lease of its own, in whole seconds; token = create revision; waits by a watch", func(o etcd.Options) locks.Provider { return etcd.NewLease(o) })
-	lease.Extends = true
+	lease.Extends, lease.Options = true, append(lease.Options, "renew")
 	return []Lock{
 		etcdLock("cas", "no lock: everybody is let in, and the resource compares revisions; claims no exclusion", func(o etcd.Options) locks.Provider { return etcd.NewCAS(o) }),
 		etcdLock("election", "Election of etcd's package concurrency, with a session for each acquire; token = the leader key's revision", func(o etcd.Options) locks.Provider { return etcd.NewElection(o) }),

@@ -13,14 +13,14 @@ func redisLocks() []Lock {
 	sentinel := redisLock("sentinel", "a Redis primary, replicas and three Sentinels, the last nodes: as redis/single, with WAIT for `wait` replicas (0)", func(o redis.Options) locks.Provider { return redis.NewSentinel(o) })
 	sentinel.Options, sentinel.Service, sentinel.Nodes, sentinel.Min, sentinel.Max = redis.ReplicatedOptionNames(), redis.SentinelService, 6, 5, 8
 	return []Lock{
-		redisLock("fair", "one Redis server: a queue of waiters, dead ones taken out after `patience` (500 ms)", redis.NewFair, "patience").threaded(),
+		redisLock("fair", "one Redis server: a queue of waiters, dead ones taken out after `patience` (500 ms)", redis.NewFair, "patience", "renew").threaded(),
 		redlock.threaded(),
 		redisLock("reentrant", "one Redis server: its holder may take it `limit` times (3); a hash with a field for each acquire", redis.NewReentrant, "limit"),
 		replicated,
-		redisLock("rwlock", "one Redis server: readers in a sorted set by the ends of their leases, a writer alone", redis.NewRWLock).threaded(),
-		redisLock("semaphore", "one Redis server: leases on `limit` permits (3), in a sorted set by the server's clock", redis.NewSemaphore, "limit").threaded(),
+		redisLock("rwlock", "one Redis server: readers in a sorted set by the ends of their leases, a writer alone", redis.NewRWLock, "renew").threaded(),
+		redisLock("semaphore", "one Redis server: leases on `limit` permits (3), in a sorted set by the server's clock", redis.NewSemaphore, "limit", "renew").threaded(),
 		sentinel,
-		redisLock("single", "one Redis server: SET NX PX, compare-and-delete, token", redis.NewSingle).threaded(),
+		redisLock("single", "one Redis server: SET NX PX, compare-and-delete, token", redis.NewSingle, "renew").threaded(),
 	}
 }
 

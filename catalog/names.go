@@ -6,6 +6,7 @@ import (
 	"github.com/locktest/locktest/checker"
 	"github.com/locktest/locktest/cluster/process"
 	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/runner"
 	"github.com/locktest/locktest/scenarios"
 	"github.com/locktest/locktest/workloads"
 )
@@ -44,6 +45,7 @@ func lockNames() map[string]scenarios.LockName {
 		if p, err := l.New(nil); err == nil {
 			c := p.Claims(time.Second)
 			n.Tokens, n.Leases = c.Tokens != history.NoTokens, c.Expiry == history.Lease
+			n.KeptAlive = runner.KeptAlive(c)
 			n.SharedMode, n.Permits, n.Reentrant = c.Shared, c.Permits > 0, c.Reentry > 0
 		}
 		if l.Service != nil {

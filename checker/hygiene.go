@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -33,10 +34,39 @@ func judgeHygiene(ctx context.Context, v *view) Result {
 		rs = append(rs, left)
 	}
 	r := sum(rs)
+	what := "left behind or held too long"
+	if a, why := v.asked(); why != "" {
+		r.Complete, r.Why = false, cmp.Or(r.Why, why)
+		if a.Answered == 0 {
+			what = "never released or held too long; " + why
+		}
+	}
 	if len(rs) > 0 && r.Verdict != NotApplicable {
-		r.Summary = fmt.Sprintf("%s, %s", count(int(r.Numbers["grants"]), "grant"), grouped(len(r.Findings))+" left behind or held too long")
+		r.Summary = fmt.Sprintf("%s, %s %s", count(int(r.Numbers["grants"]), "grant"), grouped(len(r.Findings)), what)
 	}
 	return r
+}
+
+// asked says of whom it is known what was left at the end, and why that isn't all; nothing of a history that doesn't say.
+func (v *view) asked() (a history.Asked, why string) {
+	for _, i := range v.found {
+		e := &v.h.Ops[i]
+		var ok bool
+		if a, ok = e.Asked(); !ok {
+			continue
+		}
+		switch {
+		case a.Answered < a.Nodes:
+			why = fmt.Sprintf("%d of %s said what is left", a.Answered, count(a.Nodes, "node"))
+			if e.Error != "" {
+				why += " (" + e.Error + ")"
+			}
+		case a.Asked < a.Locks:
+			why = fmt.Sprintf("what is left was asked of %d of %s", a.Asked, count(a.Locks, "lock"))
+		}
+		return a, why
+	}
+	return history.Asked{}, ""
 }
 
 func hygieneOf(v *view, l *lockView) *ruling {
@@ -121,6 +151,9 @@ func (v *view) observed(r *ruling) {
 	end, ended := v.phases[history.PhaseEnd], v.tidied()
 	for _, i := range v.found {
 		e := &v.h.Ops[i]
+		if e.Name == "" {
+			continue // who was asked
+		}
 		f := Finding{Lock: e.Lock, Blame: ClientLibrary, Strength: Definite, At: e.Time, Ops: []int{e.Index}}
 		switch {
 		case e.TTL < 0 && v.header.Contract(e.Lock).Expiry == history.Lease:

@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// CancelCalls asks the client to give up the acquires that it has open; each is answered all the same.
-func (p *Process) CancelCalls(context.Context) error {
+// CancelCalls asks the client to give up the acquires that it has open, and says how many that are; each is answered all the
+// same. Where there are any, before is called first.
+func (p *Process) CancelCalls(_ context.Context, before func()) (int, error) {
 	p.mu.Lock()
 	l := p.life
 	var open []int64
@@ -18,14 +19,17 @@ func (p *Process) CancelCalls(context.Context) error {
 	dead := l.killed
 	p.mu.Unlock()
 	if dead {
-		return ErrDead
+		return 0, ErrDead
 	}
-	for _, id := range open {
+	if len(open) > 0 {
+		before()
+	}
+	for i, id := range open {
 		if err := l.send(encodeRequest(Request{ID: -id, Op: OpCancel, Target: id})); err != nil {
-			return fmt.Errorf("cancel a call of %s: %w", p.config.Name, err)
+			return i, fmt.Errorf("cancel a call of %s: %w", p.config.Name, err)
 		}
 	}
-	return nil
+	return len(open), nil
 }
 
 // PauseRenewal stops background renewal in the client, or lets it go on. It returns once that is so.

@@ -64,14 +64,20 @@ func TestCancelEndsAnAcquire(t *testing.T) {
 		r, _ := p.Do(t.Context(), Request{Op: OpAcquire, Grant: 2, Lock: "orders", TTL: time.Minute, Wait: time.Hour})
 		got <- r
 	}()
+	most, told := 0, 0
 	within(t, "the acquire is cancelled", func() bool { // asked again: whether it is open yet can't be seen from here
-		if err := p.CancelCalls(t.Context()); err != nil {
+		n, err := p.CancelCalls(t.Context(), func() { told++ })
+		if err != nil {
 			t.Fatal(err)
 		}
+		most = max(most, n)
 		return len(got) == 1
 	})
-	if r := <-got; r.Result != Busy {
-		t.Errorf("the cancelled acquire got %+v", r)
+	if r := <-got; r.Result != Busy || most != 1 || told == 0 {
+		t.Errorf("the cancelled acquire got %+v, and %d calls were cancelled at once, told %d times", r, most, told)
+	}
+	if n, err := p.CancelCalls(t.Context(), func() { t.Error("nothing is open, and it was told") }); n != 0 || err != nil {
+		t.Errorf("with no call open: cancelled %d, %v", n, err)
 	}
 	do(t, p, Request{Op: OpRelease, Grant: 1, Lock: "orders"}, OK) // other calls are left alone
 }

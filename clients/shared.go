@@ -2,6 +2,8 @@ package clients
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/locktest/locktest/locks"
@@ -22,6 +24,7 @@ type Shared struct {
 	alive   chan struct{}                // closed while not dead
 	calls   map[int64]context.CancelFunc // of acquires that are open
 	nextID  int64
+	ending  sync.WaitGroup // sessions of lives that were killed
 }
 
 // NewShared opens the client. Events go to tell, from any goroutine.
@@ -74,17 +77,22 @@ func (c *Shared) call(ctx context.Context, r Request) (called context.Context, e
 	}
 }
 
-// CancelCalls ends the context of the acquires that are open.
-func (c *Shared) CancelCalls(context.Context) error {
+// CancelCalls ends the context of the acquires that are open, and says how many that are. Where there are any, before is called
+// first.
+func (c *Shared) CancelCalls(_ context.Context, before func()) (int, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.dead {
-		return ErrDead
+	dead, open := c.dead, slices.Collect(maps.Values(c.calls))
+	c.mu.Unlock()
+	if dead {
+		return 0, ErrDead
 	}
-	for _, cancel := range c.calls {
+	if len(open) > 0 {
+		before()
+	}
+	for _, cancel := range open {
 		cancel()
 	}
-	return nil
+	return len(open), nil
 }
 
 // pass waits until the client is not paused and returns its session, which must still be was, if that is given.
@@ -170,13 +178,16 @@ func (c *Shared) PauseRenewal(_ context.Context, on bool) error {
 	return nil
 }
 
-// Kill abandons what the client holds, unreleased.
+// Kill abandons what the client holds, unreleased, and ends its connections, as a process that dies does: what keeps sessions
+// alive would go on without it.
 func (c *Shared) Kill(context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.dead {
 		c.dead = true
-		c.session.abandon()
+		session := c.session
+		session.abandon()
+		c.ending.Go(func() { session.close() }) // whoever is killed waits for nothing, and tells nobody what went wrong
 		close(c.died)
 		c.alive = make(chan struct{})
 	}
@@ -203,10 +214,14 @@ func (c *Shared) Restart(ctx context.Context) error {
 	return nil
 }
 
-// Close closes the lock's client.
+// Close closes the lock's client, once those of former lives are closed. A dead one is so already.
 func (c *Shared) Close() error {
 	c.mu.Lock()
-	session := c.session
+	session, dead := c.session, c.dead
 	c.mu.Unlock()
+	c.ending.Wait()
+	if dead {
+		return nil
+	}
 	return session.close()
 }

@@ -3,6 +3,7 @@ package clients
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -73,6 +74,65 @@ func TestSharedKillAbandonsItsHold(t *testing.T) {
 	}
 }
 
+// counting counts the clients that it opens and that are closed.
+type counting struct {
+	locks.Provider
+	opened, closed atomic.Int32
+}
+
+func (p *counting) Open(ctx context.Context, t locks.Target) (locks.Client, error) {
+	c, err := p.Provider.Open(ctx, t)
+	p.opened.Add(1)
+	return countedClient{c, p}, err
+}
+
+type countedClient struct {
+	locks.Client
+	of *counting
+}
+
+func (c countedClient) Close() error {
+	c.of.closed.Add(1)
+	return c.Client.Close()
+}
+
+// A killed client's connections end, as a process's do: else its session would be kept alive for the rest of the run.
+func TestSharedKillClosesItsClient(t *testing.T) {
+	p := &counting{Provider: memory.NewLease()}
+	c := shared(t, p, "c1", func(Event) {})
+	for i := range 3 {
+		for range 2 {
+			if err := c.Kill(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		within(t, "the killed client is closed", func() bool { return p.closed.Load() == int32(i+1) })
+		if err := c.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if o, n := p.opened.Load(), p.closed.Load(); o != 4 || n != 4 {
+		t.Errorf("opened %d clients, closed %d", o, n)
+	}
+}
+
+// Closing waits for what a kill has begun to close, and closes nothing twice.
+func TestSharedCloseAfterAKill(t *testing.T) {
+	p := &counting{Provider: memory.NewLease()}
+	c := shared(t, p, "c1", func(Event) {})
+	if err := c.Kill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := c.Close(); err != nil || p.closed.Load() != 1 {
+			t.Errorf("Close() = %v, closed %d times", err, p.closed.Load())
+		}
+	}
+}
+
 func TestSharedTellsALoss(t *testing.T) {
 	told := make(chan Event, 8)
 	c := shared(t, memory.NewLease(), "c1", func(e Event) { told <- e })
@@ -92,13 +152,19 @@ func TestSharedCancelEndsAnAcquire(t *testing.T) {
 		r, _ := c2.Do(context.Background(), Request{Op: OpAcquire, Grant: 2, Lock: "orders", TTL: time.Minute, Wait: time.Hour})
 		got <- r
 	}()
+	most, told := 0, 0
 	within(t, "the acquire is cancelled", func() bool {
-		if err := c2.CancelCalls(t.Context()); err != nil {
+		n, err := c2.CancelCalls(t.Context(), func() { told++ })
+		if err != nil {
 			t.Fatal(err)
 		}
+		most = max(most, n)
 		return len(got) == 1
 	})
-	if r := <-got; r.Result != Busy {
-		t.Errorf("the cancelled acquire got %+v", r)
+	if r := <-got; r.Result != Busy || most != 1 || told == 0 {
+		t.Errorf("the cancelled acquire got %+v, and %d calls were cancelled at once, told %d times", r, most, told)
+	}
+	if n, err := c2.CancelCalls(t.Context(), func() { t.Error("nothing is open, and it was told") }); n != 0 || err != nil {
+		t.Errorf("with no call open: cancelled %d, %v", n, err)
 	}
 }

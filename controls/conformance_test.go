@@ -5,6 +5,7 @@ package controls
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"text/tabwriter"
@@ -31,19 +32,30 @@ func TestConformance(t *testing.T) {
 		if l.Broken() {
 			continue
 		}
-		p, err := l.New(nil)
-		if err != nil {
-			t.Fatal(err)
+		lines = append(lines, conforms(t, l, l.Name, nil))
+		if slices.Contains(l.Options, "renew") {
+			lines = append(lines, conforms(t, l, l.Name+" renewed", map[string]string{"renew": (leaseOf / 4).String()}))
 		}
-		passed := t.Run(l.Name, func(t *testing.T) {
-			addrs, tests := serversOf(t, l), 0
-			lockstest.Run(t, func(*testing.T) lockstest.Kit {
-				tests++
-				return lockstest.Kit{Provider: p, Addrs: addrs, TTL: leaseOf, Prefix: fmt.Sprintf("test-%d-", tests)}
-			})
-		})
-		lines = append(lines, fmt.Sprintf("%s\t%s\t%v", l.Name, claimed(p.Claims(leaseOf)), map[bool]string{true: "passed", false: "FAILED"}[passed]))
 	}
+}
+
+// conforms runs the kit on l with these options, and says how that went.
+func conforms(t *testing.T, l catalog.Lock, name string, options map[string]string) (line string) {
+	p, err := l.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if claims := p.Claims(leaseOf); claims.Background != (options != nil) {
+		t.Errorf("%s: it claims to renew in the background: %v", name, claims.Background)
+	}
+	passed := t.Run(name, func(t *testing.T) {
+		addrs, tests := serversOf(t, l), 0
+		lockstest.Run(t, func(*testing.T) lockstest.Kit {
+			tests++
+			return lockstest.Kit{Provider: p, Addrs: addrs, TTL: leaseOf, Prefix: fmt.Sprintf("test-%d-", tests)}
+		})
+	})
+	return fmt.Sprintf("%s\t%s\t%v", name, claimed(p.Claims(leaseOf)), map[bool]string{true: "passed", false: "FAILED"}[passed])
 }
 
 // serversOf starts what l runs on, with the links that a run has, and returns where a client dials it.
@@ -96,7 +108,7 @@ func claimed(c locks.Claims) string {
 		word string
 	}{
 		{c.Tokens != history.NoTokens, "tokens"}, {c.OwnerChecked, "owner checked"}, {c.ReleaseHeld, "release proves held"}, {c.TellsLoss, "tells loss"},
-		{c.Validity, "reports validity"}, {c.Blocking, "blocking"}, {c.FIFO, "FIFO"}, {c.Shared, "shared mode"}, {c.Permits > 0, fmt.Sprintf("%d permits", c.Permits)},
+		{c.Background, "renews"}, {c.Validity, "reports validity"}, {c.Blocking, "blocking"}, {c.FIFO, "FIFO"}, {c.Shared, "shared mode"}, {c.Permits > 0, fmt.Sprintf("%d permits", c.Permits)},
 		{c.Reentry > 0, fmt.Sprintf("re-entrant to %d", c.Reentry)}, {c.NonExclusive, "no exclusion"}, {!c.Distributed, "in one process"},
 	} {
 		if w.is {

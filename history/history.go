@@ -29,7 +29,7 @@ const (
 	FaultMissed Type = "fault-missed" // it could not be brought about, Error says why
 	HostStall   Type = "host-stall"   // a timer came late by TTL (of Client, or of the harness when Client is empty)
 	ClockOffset Type = "clock-offset" // Offset of a server's clock against the harness's
-	Observed    Type = "observed"     // found on the server: a key or lease left behind
+	Observed    Type = "observed"     // found on the server: a key or lease left behind; without a name: Asked
 	Phase       Type = "phase"        // a part of the run begins: Name is one of the Phase… constants
 )
 

@@ -16,6 +16,9 @@ var (
 	ErrUnavailable = errors.New("service is unavailable, nothing was sent")
 )
 
+// ErrClosed is why a Client that was closed sends nothing more; it comes within ErrUnavailable.
+var ErrClosed = errors.New("the client is closed")
+
 // Definite says whether err is certain: the request had no effect and never will.
 func Definite(err error) bool {
 	return errors.Is(err, ErrHeld) || errors.Is(err, ErrNotHeld) || errors.Is(err, ErrUnavailable)

@@ -111,7 +111,7 @@ type Client interface {
 	// With an indefinite error it may also return a lock: not a grant, but the handle by which to clean up what may have
 	// been granted, with Release. With a definite error the lock is nil.
 	Acquire(ctx context.Context, r Request) (Lock, error)
-	// Close drops the connections. It releases nothing: what becomes of what is held is worth testing.
+	// Close drops the connections, and no call makes another one. It releases nothing: what becomes of what is held is worth testing.
 	Close() error
 }
 

@@ -108,13 +108,14 @@ func (c *Clock) checkTargets(env Env) error {
 
 // Inject shifts the clocks of the targets' whole process trees.
 func (c *Clock) Inject(ctx context.Context, env Env) (Injection, error) {
-	names, err := c.spec.Of.pick(ctx, env)
+	names, err := c.spec.Of.pickLiving(ctx, env)
 	if err != nil {
 		return Injection{}, fmt.Errorf("%s: %w", c.Text(), err)
 	}
 	text := c.what(and(names))
 	env.begin(names, text)
-	w := &wrong{spec: c.spec, env: env, names: names, began: time.Now(), stop: make(chan struct{}), id: env.books().id()}
+	books := env.books()
+	w := &wrong{spec: c.spec, books: books, names: names, began: time.Now(), stop: make(chan struct{}), id: books.id()}
 	if err := w.set(ctx, time.Now()); err != nil {
 		return Injection{}, undo(ctx, fmt.Errorf("%s: %w", text, err), w.heal)
 	}

@@ -24,6 +24,7 @@ type world struct {
 	wiped   map[string]bool
 	links   map[cluster.Link]cluster.Condition
 	fail    map[string]error // by "pause c1"
+	idle    map[string]bool  // seen to wait, without a call
 	calls   []string
 	holders []string
 	waiters []string
@@ -137,9 +138,19 @@ func (c fakeClients) Restart(ctx context.Context, n string) error {
 	return c.w.do(ctx, "restart "+n, func() { delete(c.w.dead, n) })
 }
 
-func (c fakeClients) CancelCalls(ctx context.Context, n string) error {
-	return c.w.do(ctx, "cancel "+n, func() {})
+// CancelCalls: who waits has a call open.
+func (c fakeClients) CancelCalls(ctx context.Context, n string, before func()) (int, error) {
+	if !slices.Contains(c.w.Waiters(), n) || c.w.idle[n] {
+		return 0, nil
+	}
+	before()
+	return 1, c.w.do(ctx, "cancel "+n, func() {})
 }
+
+// wakefulClients go on with something in a pause.
+type wakefulClients struct{ fakeClients }
+
+func (wakefulClients) CanPause() error { return errors.New("they share a process") }
 
 type fakeNet struct{ w *world }
 

@@ -136,6 +136,8 @@ func TestCheckSaysWhatIsLacking(t *testing.T) {
 	external.Nodes = []cluster.Node{plainNode{"n1"}, plainNode{"n2"}}
 	forgetful := w.env()
 	forgetful.Nodes = []cluster.Node{forgetfulNode{fakeNode{w, "n1"}}}
+	wakeful := w.env()
+	wakeful.Clients = wakefulClients{fakeClients{w, []string{"c1"}}}
 	tests := []struct {
 		name  string
 		env   Env
@@ -178,6 +180,8 @@ func TestCheckSaysWhatIsLacking(t *testing.T) {
 		{"stall of a client", w.env(), NewStall(of("c1")), "stall: c1 is no node"},
 		{"stall without a disk", external, NewStall(of("n1")), "stall: node n1 (external) has no disk"},
 		{"no clock", w.env(), NewClock(ClockSpec{Of: of("n1")}), "clock: "},
+		{"pause of the wakeful", wakeful, NewPause(of(Holder)), "pause: they share a process"},
+		{"pause of the wakeful by chance", wakeful, NewRandom(AllUsers, []Maker{{"pause", func(of Target) Fault { return NewPause(of) }}}), "random: pause: they share a process"},
 		{"restart", w.env(), NewKill(KillSpec{Of: of("n1"), Restart: "tomorrow"}), `restart is "tomorrow"`},
 	}
 	for _, tt := range tests {
@@ -190,6 +194,9 @@ func TestCheckSaysWhatIsLacking(t *testing.T) {
 	}
 	if err := NewKill(KillSpec{Of: of(Holder)}).Check(external); err != nil {
 		t.Errorf("killing clients on nodes without powers: %v", err)
+	}
+	if err := NewPause(of(Nodes)).Check(wakeful); err != nil {
+		t.Errorf("pausing nodes whose clients can't be: %v", err)
 	}
 	before := w.env()
 	before.Net = nil // as before the start
@@ -316,6 +323,47 @@ func TestCancel(t *testing.T) {
 	if err := i.Heal(context.Background()); err != nil || len(w.harmed()) > 0 {
 		t.Errorf("healing: %v, left: %v", err, w.harmed())
 	}
+	if _, err := i.Result(); err != nil {
+		t.Errorf("a call was cancelled, and the result is %v", err)
+	}
+	for name, want := range map[string]error{"c2": ErrNoTarget, AllUsers: nil} { // of all, two have calls
+		i, err := NewCancel(of(name)).Inject(context.Background(), env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := i.Result(); !errors.Is(err, want) {
+			t.Errorf("cancel the calls of %s: the result is %v, want %v", name, err, want)
+		}
+	}
+}
+
+// Who is seen to wait and has no call open is passed over for another, and no fault is told for it.
+func TestCancelChoosesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.waiters, w.idle = []string{"c1", "c2", "c3"}, map[string]bool{"c1": true, "c2": true}
+		env := w.env()
+		var told [][]string
+		env.Begin = func(targets []string, _ string) { told = append(told, targets) }
+		for range 20 {
+			told = nil
+			i, err := NewCancel(of(Waiter)).Inject(context.Background(), env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := i.Result(); err != nil || len(told) != 1 || !slices.Equal(told[0], []string{"c3"}) {
+				t.Errorf("told %v, result %v", told, err)
+			}
+		}
+		w.idle["c3"], told = true, nil
+		i, err := NewCancel(of(Waiter)).Inject(context.Background(), env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := i.Result(); !errors.Is(err, ErrNoTarget) || len(told) != 1 {
+			t.Errorf("nobody has a call open: told %v, result %v", told, err)
+		}
+	})
 }
 
 // A random fault is of the kinds and on those that it names, the same for the same seed, and heals as what it chose.

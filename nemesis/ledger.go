@@ -39,6 +39,7 @@ type target struct {
 	stalls  map[int]bool
 	kills   map[int]bool
 	offsets map[int]vclock.Offset
+	runs    bool // a node that is running again, and of which the network wasn't told yet
 }
 
 func newLedger(env Env) *ledger {
@@ -203,7 +204,7 @@ func (l *ledger) revive(ctx context.Context, id int, name string, with cluster.R
 		return nil
 	}
 	if len(t.kills) == 1 {
-		if err := l.restart(ctx, name, with); err != nil {
+		if err := l.restart(ctx, t, name, with); err != nil {
 			return err
 		}
 	}
@@ -249,16 +250,23 @@ func (l *ledger) end(ctx context.Context, name string) error {
 	return err
 }
 
-func (l *ledger) restart(ctx context.Context, name string, with cluster.Restart) error {
+// restart brings a target, whose lock is held, back. What of it succeeded isn't done again.
+func (l *ledger) restart(ctx context.Context, t *target, name string, with cluster.Restart) error {
 	n := l.env.node(name)
 	if n == nil {
 		return l.env.Clients.Restart(ctx, name)
 	}
-	if err := n.(cluster.Killer).Restart(ctx, with); err != nil {
-		return err
+	if !t.runs {
+		if err := n.(cluster.Killer).Restart(ctx, with); err != nil {
+			return err
+		}
+		t.runs = true
 	}
 	if net, ok := l.env.Net.(downer); ok {
-		return net.NodeUp(ctx, name)
+		if err := net.NodeUp(ctx, name); err != nil {
+			return err
+		}
 	}
+	t.runs = false
 	return nil
 }

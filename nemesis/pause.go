@@ -31,10 +31,18 @@ type Renewers interface {
 	PauseRenewal(ctx context.Context, client string, on bool) error
 }
 
-// Check wants every node that may be meant to be a cluster.Pauser.
+// Sleepers are Clients that may be unable to stand still; CanPause says why, also before the start.
+type Sleepers interface{ CanPause() error }
+
+// Check wants every node that may be meant to be a cluster.Pauser, and clients that can stand still.
 func (p *Pause) Check(env Env) error {
 	if err := p.of.check(env); err != nil {
 		return fmt.Errorf("pause: %w", err)
+	}
+	for _, name := range p.of.static(env) {
+		if c, ok := env.Clients.(Sleepers); ok && env.node(name) == nil && c.CanPause() != nil {
+			return fmt.Errorf("pause: %w", c.CanPause())
+		}
 	}
 	return needPower[cluster.Pauser](env, p.of, "pause", "paused")
 }

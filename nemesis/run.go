@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/locktest/locktest/cluster"
 	"github.com/locktest/locktest/history"
 )
 
@@ -35,32 +34,6 @@ func Run(ctx context.Context, env Env, plans []Plan, r Recorder) error {
 	n.going.Wait()
 	n.healLeft(ctx)
 	return errors.Join(n.errs...)
-}
-
-// HealAll makes every link healthy and resumes every node and client, whoever harmed them. What was killed stays dead. Run
-// needs no such help; it is for those who inject faults by hand.
-func HealAll(ctx context.Context, env Env) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healLimit)
-	defer cancel()
-	var errs []error
-	if env.Net != nil {
-		if links := around(env, env.serverNames(), BothWays); len(links) > 0 {
-			errs = append(errs, env.Net.Set(ctx, cluster.Condition{}, links...))
-		}
-	}
-	for _, name := range env.serverNames() {
-		n := env.node(name)
-		if p, ok := n.(cluster.Pauser); ok {
-			errs = append(errs, p.Resume(ctx))
-		}
-		if d, ok := n.(cluster.Staller); ok && d.CanStall() == nil {
-			errs = append(errs, d.Unstall(ctx))
-		}
-	}
-	for _, c := range env.clients() {
-		errs = append(errs, env.Clients.Resume(ctx, c))
-	}
-	return errors.Join(errs...)
 }
 
 type run struct {

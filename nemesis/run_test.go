@@ -307,28 +307,6 @@ func TestPausePassesTheDeadOver(t *testing.T) {
 	})
 }
 
-func TestHealAll(t *testing.T) {
-	w := newWorld()
-	env := w.env()
-	ctx := context.Background()
-	for _, f := range []Fault{NewPause(of(All)), NewPause(of(AllUsers)), NewPartition(PartitionSpec{Of: of(Majority)})} {
-		if _, err := f.Inject(ctx, env); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(w.harmed()) == 0 {
-		t.Fatal("nothing was harmed")
-	}
-	dead, cancel := context.WithCancel(ctx)
-	cancel()
-	if err := HealAll(dead, env); err != nil {
-		t.Fatal(err)
-	}
-	if left := w.harmed(); len(left) != 0 {
-		t.Errorf("left: %v", left)
-	}
-}
-
 // late is a fault that knows only at its end what it was.
 type late struct {
 	Fault

@@ -15,7 +15,7 @@ import (
 // wrong is a clock fault in effect.
 type wrong struct {
 	spec  ClockSpec
-	env   Env
+	books *ledger
 	names []string
 	began time.Time
 	id    int
@@ -63,8 +63,7 @@ func (w *wrong) set(ctx context.Context, now time.Time) error {
 	if w.spec.Clock == Monotonic {
 		offset = vclock.Offset{Monotonic: d}
 	}
-	books := w.env.books()
-	return each(w.names, func(name string) error { return books.shift(ctx, w.id, name, offset) })
+	return each(w.names, func(name string) error { return w.books.shift(ctx, w.id, name, offset) })
 }
 
 // heal may be called twice. What a monotonic clock gained stays with the process, so that is started anew.
@@ -77,16 +76,10 @@ func (w *wrong) heal(ctx context.Context) error {
 		close(w.stop)
 	}
 	w.going.Wait()
-	books := w.env.books()
 	if w.spec.Clock == Wall {
-		return each(w.names, func(name string) error { return books.unshift(ctx, w.id, name) })
+		return each(w.names, func(name string) error { return w.books.unshift(ctx, w.id, name) })
 	}
-	return each(w.names, func(name string) error {
-		if err := books.kill(ctx, w.id, name); err != nil {
-			return err
-		}
-		return books.revive(ctx, w.id, name, cluster.WithData)
-	})
+	return each(w.names, func(name string) error { return w.books.anew(ctx, w.id, name) })
 }
 
 // shift adds id's offset to the clocks of a target; a later one of the same id replaces it.
@@ -119,21 +112,43 @@ func (l *ledger) unshift(ctx context.Context, id int, name string) error {
 	return l.applyClocks(ctx, t, name)
 }
 
+// anew starts a target anew without id's offset, once: what its monotonic clock gained ends with its process.
+func (l *ledger) anew(ctx context.Context, id int, name string) error {
+	t := l.target(name)
+	t.mu.Lock()
+	_, shifted := t.offsets[id]
+	t.mu.Unlock()
+	if shifted {
+		if err := l.kill(ctx, id, name); err != nil {
+			return err
+		}
+		t.mu.Lock()
+		delete(t.offsets, id)
+		t.mu.Unlock()
+	}
+	return l.revive(ctx, id, name, cluster.WithData) // again, where a first try killed only
+}
+
 func (l *ledger) applyClocks(ctx context.Context, t *target, name string) error {
 	pids, err := l.env.pids(name)
 	if err != nil {
 		return err
 	}
+	var errs []error
+	for _, pid := range pids {
+		errs = append(errs, setClock(ctx, pid, t.clocks()))
+	}
+	return errors.Join(errs...)
+}
+
+// clocks is by how much all faults together have a target's clocks wrong.
+func (t *target) clocks() vclock.Offset {
 	var sum vclock.Offset
 	for _, o := range t.offsets {
 		sum.Wall += o.Wall
 		sum.Monotonic += o.Monotonic
 	}
-	var errs []error
-	for _, pid := range pids {
-		errs = append(errs, setClock(ctx, pid, sum))
-	}
-	return errors.Join(errs...)
+	return sum
 }
 
 // setClock attaches anew each time: a handle would outlive its process, and a number may come back as another one's.

@@ -99,6 +99,8 @@ func (s *scene) tell(st step) (event, bool) {
 		e.text, e.weight = "lease renewed in the background"+until(op), 3
 	case op.Type == history.Crash:
 		e.text, e.mark, e.weight = cmp.Or(clean(op.Text), "was killed"), op.Text == "", 9
+	case op.Type == history.Observed && op.Name == "":
+		e.who, e.text, e.weight = "", clean(op.Text), 3
 	case op.Type == history.Observed:
 		e.who, e.text, e.weight = "", "found on the server: "+clean(strings.TrimSpace(op.Name+" "+op.Text)), 6
 	case op.F == history.Acquire:

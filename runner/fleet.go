@@ -27,7 +27,7 @@ type member interface {
 	Resume(context.Context) error
 	Kill(context.Context) error
 	Restart(context.Context) error
-	CancelCalls(context.Context) error
+	CancelCalls(ctx context.Context, before func()) (int, error)
 	PauseRenewal(ctx context.Context, on bool) error
 	Close() error
 }
@@ -182,9 +182,13 @@ func (f *fleet) Kill(ctx context.Context, client string) error {
 	})
 }
 
-// CancelCalls cancels the acquires that the client has open.
-func (f *fleet) CancelCalls(ctx context.Context, client string) error {
-	return f.with(client, func(m member) error { return m.CancelCalls(ctx) })
+// CancelCalls cancels the acquires that the client has open, if any, once before has returned, and says how many.
+func (f *fleet) CancelCalls(ctx context.Context, client string, before func()) (int, error) {
+	m, err := f.member(client)
+	if err != nil {
+		return 0, err
+	}
+	return m.CancelCalls(ctx, before)
 }
 
 // PauseRenewal stops the background renewal of the client's leases, or lets it go on.
@@ -198,6 +202,18 @@ func (f *fleet) PauseRenewal(ctx context.Context, client string, on bool) error 
 
 // Renews says whether the lock renews leases in the background.
 func (f *fleet) Renews() bool { return f.plan.claims().Background }
+
+// CanPause says why clients of this lock can't be paused: a process that all share goes on, and keeps their sessions alive.
+func (f *fleet) CanPause() error {
+	if f.plan.Separate || !KeptAlive(f.plan.claims()) {
+		return nil
+	}
+	return fmt.Errorf("clients that share a process go on keeping their sessions of %s alive: write process: separate", f.plan.Lock)
+}
+
+// KeptAlive says whether a lock's grants are sessions that end unless its library keeps them alive in the background. One that is a
+// connection alone, of PostgreSQL, is kept by the system, whether its client runs or not.
+func KeptAlive(c locks.Claims) bool { return c.Expiry == history.Session && c.TTL > 0 }
 
 // Pid is the client's process; 0 where it has none of its own, or is dead.
 func (f *fleet) Pid(client string) int {

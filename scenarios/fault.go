@@ -173,6 +173,14 @@ func (d *decoder) faultFits(r *reader, f Fault, known FaultName) {
 		return
 	}
 	shared := d.scenario.Clients.Process == "shared"
+	if shared && known.StopsTime && f.Args.Only == "" && lock.KeptAlive && f.Args.hitsClients() {
+		d.fail(r.key(f.Kind), Problem{
+			Code: CodeShared, Message: fmt.Sprintf("a %s doesn't stop what keeps sessions of %s alive in a process that all share", f.Kind, d.scenario.Lock.Use),
+			Place:   d.at(r.key(f.Kind)+keyMark, "needs clients with a process each"),
+			Related: d.related("clients.process", "one process for all"), Fix: "write process: separate",
+		})
+		return
+	}
 	if !shared || !known.Process || known.Shared || !f.Args.hitsClients() {
 		return
 	}

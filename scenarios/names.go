@@ -29,6 +29,7 @@ type LockName struct {
 	Tokens        bool                  // its grants carry fencing tokens
 	Leases        bool                  // a grant ends by itself after the TTL
 	Extends       bool                  // the holder can extend
+	KeptAlive     bool                  // a grant is a session's, which the lock's library keeps alive in the background
 	SharedMode    bool                  // mode: shared
 	Permits       bool                  // is a semaphore
 	Reentrant     bool                  // its holder can take it again

@@ -9,7 +9,7 @@ func testNames() Names {
 			"memory/mutex":  {Memory: true, SharedOnly: true, Tokens: true},
 			"redis/single":  {Tokens: true, Leases: true, Extends: true, Nodes: 1, MinNodes: 1, MaxNodes: 1, ServerOptions: redis, Options: map[string]OptionName{"retry": {}, "script": {Values: []string{"eval", "evalsha"}}}},
 			"redis/redlock": {Leases: true, Nodes: 5, MinNodes: 3, MaxNodes: 9, ServerOptions: redis, Options: map[string]OptionName{"quorum": {}}, ClientOptions: map[string]OptionName{"quorum": {}}},
-			"test/all":      {Tokens: true, Leases: true, Extends: true, SharedMode: true, Permits: true, Command: true, Nodes: 3},
+			"test/all":      {Tokens: true, Leases: true, KeptAlive: true, Extends: true, SharedMode: true, Permits: true, Command: true, Nodes: 3},
 		},
 		Workloads: map[string]WorkloadName{"mutex": {}, "counter": {}, "register": {}, "rwlock": {}, "nested": {}, "once": {}},
 		Faults: map[string]FaultName{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/locktest/locktest/clients"
 	"github.com/locktest/locktest/history"
+	"github.com/locktest/locktest/locks"
 )
 
 // Worker drives one client, or one thread of it, through a workload and records it.
@@ -82,7 +83,7 @@ func (w *Worker) once(ctx context.Context, a ask, wait time.Duration, section fu
 		return err
 	}
 	if h == nil {
-		sleep(ctx, Range{refusedPause / 2, refusedPause}.draw(w.rand)) // who was refused at once would ask at once
+		locks.Sleep(ctx, Range{refusedPause / 2, refusedPause}.draw(w.rand)) // who was refused at once would ask at once
 		return nil
 	}
 	h.early = early
@@ -176,7 +177,7 @@ func (w *Worker) release(ctx context.Context, h *hold) error {
 		if err != nil || settled || contract.Expiry != history.NoExpiry && time.Now().After(giveUp) {
 			return err
 		}
-		if !sleep(ctx, pause) {
+		if !locks.Sleep(ctx, pause) {
 			return ctx.Err()
 		}
 	}
@@ -299,17 +300,6 @@ func (w *Worker) pause(stop <-chan struct{}, d time.Duration) {
 	select {
 	case <-t.C:
 	case <-stop:
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -5,7 +5,6 @@ package broken
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -78,7 +77,7 @@ func (c *client) Acquire(ctx context.Context, r locks.Request) (locks.Lock, erro
 			return g.unlessDefinite(err)
 		}
 		pause := c.pause()
-		if time.Now().Add(pause).After(deadline) || !redisconn.Sleep(ctx, pause) {
+		if time.Now().Add(pause).After(deadline) || !locks.Sleep(ctx, pause) {
 			return nil, locks.ErrHeld
 		}
 	}
@@ -95,7 +94,7 @@ func (c *client) owner() string {
 	}
 	c.mu.Lock() // a waiter that was left behind draws too
 	defer c.mu.Unlock()
-	return fmt.Sprintf("%s-%016x", c.target.Client, c.target.Rand.Uint64())
+	return c.target.Owner()
 }
 
 // pause is 5 to 15 ms.

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/locktest/locktest/locks"
-	"github.com/locktest/locktest/locks/internal/redisconn"
 )
 
 // NewCancelledWaiter waits in the background: when the caller's patience ends the waiter isn't told, and takes the lock later
@@ -60,6 +59,6 @@ func (c *abandoningClient) waitOn(r locks.Request, got chan<- locks.Lock) {
 		if !errors.Is(err, locks.ErrHeld) {
 			return
 		}
-		redisconn.Sleep(ctx, c.pause())
+		locks.Sleep(ctx, c.pause())
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/locktest/locktest/locks"
-	"github.com/locktest/locktest/locks/internal/redisconn"
 )
 
 // NewLostWakeup waits for the message that a release publishes, and subscribes only after it has found the lock held: a
@@ -60,7 +59,7 @@ func (c *notifiedClient) Acquire(ctx context.Context, r locks.Request) (locks.Lo
 func (c *notifiedClient) hear(ctx context.Context, channel string, deadline time.Time) bool {
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
-	if !redisconn.Sleep(ctx, backOff) {
+	if !locks.Sleep(ctx, backOff) {
 		return false
 	}
 	sub := c.nodes[0].Subscribe(ctx, channel)

@@ -113,7 +113,7 @@ func (c *pgClient) Acquire(ctx context.Context, r locks.Request) (locks.Lock, er
 	if _, err := c.exec(ctx, 0, "SET lock_timeout = "+strconv.FormatInt(max(1, r.Wait.Milliseconds()), 10)+"; CREATE SEQUENCE IF NOT EXISTS broken_tokens"); err != nil && !isPgError(err) {
 		return nil, err
 	}
-	g := &pgGrant{client: c, key: key, owner: fmt.Sprintf("%s-%016x", c.target.Client, c.target.Rand.Uint64())}
+	g := &pgGrant{client: c, key: key, owner: c.target.Owner()}
 	if err := c.draw(ctx, g); err != nil {
 		return nil, fmt.Errorf("%w: %w", locks.ErrUnavailable, err)
 	}

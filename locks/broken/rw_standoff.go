@@ -7,7 +7,6 @@ import (
 
 	"github.com/locktest/locktest/history"
 	"github.com/locktest/locktest/locks"
-	"github.com/locktest/locktest/locks/internal/redisconn"
 )
 
 // NewRWStandoff is a read-write lock in two steps: whoever wants in says so first, and then waits until nobody is in the way. A
@@ -62,7 +61,7 @@ func (c *standoffClient) Acquire(ctx context.Context, r locks.Request) (locks.Lo
 		return g.unlessDefinite(err)
 	}
 	for deadline := sent.Add(r.Wait); ; {
-		if !redisconn.Sleep(ctx, c.pause()) {
+		if !locks.Sleep(ctx, c.pause()) {
 			break
 		}
 		clear, err := g.clear(ctx)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -38,12 +39,14 @@ type zkClient struct {
 	*zkMistake
 	target locks.Target
 
-	mu   sync.Mutex
-	conn *zk.Conn
+	mu     sync.Mutex
+	conn   *zk.Conn
+	closed atomic.Bool
 }
 
-// Close ends the session.
+// Close drops the connection without the library's farewell, which would end the session: it ends by itself.
 func (c *zkClient) Close() error {
+	c.closed.Store(true)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conn != nil {
@@ -52,9 +55,31 @@ func (c *zkClient) Close() error {
 	return nil
 }
 
+// silent takes what the library would print.
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+// mortal is a connection that says nothing more once its client is closed.
+type mortal struct {
+	net.Conn
+	client *zkClient
+}
+
+func (m mortal) Write(b []byte) (int, error) {
+	if m.client.closed.Load() {
+		m.Conn.Close()
+		return 0, net.ErrClosed
+	}
+	return m.Conn.Write(b)
+}
+
 func (c *zkClient) connect(ttl time.Duration) (*zk.Conn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.closed.Load() {
+		return nil, locks.ErrClosed
+	}
 	if c.conn != nil {
 		return c.conn, nil
 	}
@@ -62,10 +87,17 @@ func (c *zkClient) connect(ttl time.Duration) (*zk.Conn, error) {
 	if dial == nil {
 		dial = new(net.Dialer).DialContext
 	}
-	conn, _, err := zk.Connect(c.target.Addrs, ttl, zk.WithLogInfo(false), zk.WithDialer(func(network, addr string, limit time.Duration) (net.Conn, error) {
+	conn, _, err := zk.Connect(c.target.Addrs, ttl, zk.WithLogger(silent{}), zk.WithLogInfo(false), zk.WithDialer(func(network, addr string, limit time.Duration) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
-		return dial(ctx, network, addr)
+		if c.closed.Load() {
+			return nil, net.ErrClosed
+		}
+		conn, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return mortal{conn, c}, nil
 	}))
 	c.conn = conn
 	return conn, err
@@ -77,7 +109,7 @@ func (c *zkClient) Acquire(ctx context.Context, r locks.Request) (locks.Lock, er
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", locks.ErrUnavailable, err)
 	}
-	g := &zkGrant{conn: conn, client: c.target.Client, dir: "/locktest/" + r.Name, owner: fmt.Sprintf("%s-%016x", c.target.Client, c.target.Rand.Uint64())}
+	g := &zkGrant{conn: conn, client: c.target.Client, dir: "/locktest/" + r.Name, owner: c.target.Owner()}
 	deadline := time.Now().Add(r.Wait)
 	if err := within(r.TTL, func() error { return c.place(g) }); err != nil {
 		return nil, locks.ErrHeld // "it didn't work, so it wasn't got"

@@ -53,15 +53,5 @@ func (c *casClient) Acquire(ctx context.Context, r locks.Request) (locks.Lock, e
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", locks.ErrUnavailable, err) // nothing was asked for that could take effect
 	}
-	return free{newOwner(c.target)}, nil
+	return locks.NewFree(c.target.Owner()), nil
 }
-
-// free is a grant of nothing.
-type free struct{ owner string }
-
-func (f free) Owner() string                 { return f.owner }
-func (f free) Token() locks.Token            { return 0 }
-func (f free) TTL() time.Duration            { return 0 }
-func (f free) ValidUntil() time.Time         { return time.Time{} }
-func (f free) Lost() <-chan struct{}         { return nil }
-func (f free) Release(context.Context) error { return nil }

@@ -27,6 +27,7 @@ type conns struct {
 	mu     sync.Mutex
 	at     int
 	client *clientv3.Client // nil until it is needed
+	closed bool
 }
 
 func newConns(t locks.Target) *conns { return &conns{target: t} }
@@ -57,6 +58,9 @@ func (c *conns) do(ctx context.Context, timeout time.Duration, f func(context.Co
 func (c *conns) get() (*clientv3.Client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.closed {
+		return nil, locks.ErrClosed
+	}
 	if c.client != nil {
 		return c.client, nil
 	}
@@ -81,9 +85,11 @@ func (c *conns) leave(bad *clientv3.Client) {
 	bad.Close() // its error is about what was under way
 }
 
+// close is final: what is under way doesn't connect anew.
 func (c *conns) close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.closed = true
 	if c.client == nil {
 		return nil
 	}

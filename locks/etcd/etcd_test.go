@@ -21,7 +21,7 @@ func conform(t *testing.T, nodes int) {
 	}
 	o := etcd.Options{}
 	for name, p := range map[string]locks.Provider{
-		"lease": etcd.NewLease(o), "mutex": etcd.NewMutex(o), "rwlock": etcd.NewRWLock(o), "election": etcd.NewElection(o), "cas": etcd.NewCAS(o),
+		"lease": etcd.NewLease(o), "lease, renewed": etcd.NewLease(etcd.Options{Renew: 250 * time.Millisecond}), "mutex": etcd.NewMutex(o), "rwlock": etcd.NewRWLock(o), "election": etcd.NewElection(o), "cas": etcd.NewCAS(o),
 	} {
 		tests := 0
 		t.Run(name, func(t *testing.T) {

@@ -19,9 +19,6 @@ import (
 	"github.com/locktest/locktest/locks"
 )
 
-// driftFactor is the share of a lease that is given up for clocks that run at different rates.
-const driftFactor = 0.01
-
 // Lease is etcd/lease: each acquire makes a lease with a number of its own, and the key under it in a transaction that
 // succeeds only if the key is absent. The token is the key's create revision, which rises with every change in the whole
 // store. Nothing renews a lease in the background, so that its end is known; Extend puts the key under a new lease.
@@ -34,7 +31,7 @@ func NewLease(o Options) *Lease { return &Lease{o} }
 // longer when another leader takes over, never shorter.
 func (l *Lease) Claims(ttl time.Duration) locks.Claims {
 	return locks.Claims{Expiry: history.Lease, TTL: granted(ttl), Tokens: history.PerGrant, OwnerChecked: true, ReleaseHeld: true,
-		Validity: true, Drift: driftFactor, Blocking: true, Distributed: true,
+		Validity: true, Drift: locks.DriftFactor, Blocking: true, Distributed: true,
 		Background: l.options.Renew > 0, TellsLoss: l.options.Renew > 0}
 }
 
@@ -87,7 +84,7 @@ func (c *leaseClient) timeout(ttl time.Duration) time.Duration {
 // try asks once. With ErrHeld it returns the revision at which the key was there. Whatever is unknown comes with the lock to
 // clean up by.
 func (c *leaseClient) try(ctx context.Context, r locks.Request) (lock locks.Lock, seen int64, err error) {
-	g := &lease{Leased: locks.NewLeased(newOwner(c.target), granted(r.TTL)), conns: c.conns, key: Key(r.Name), timeout: c.timeout(r.TTL), next: func() clientv3.LeaseID { return newLease(c.target) }}
+	g := &lease{Leased: locks.NewLeased(c.target.Owner(), granted(r.TTL)), conns: c.conns, key: Key(r.Name), timeout: c.timeout(r.TTL), next: func() clientv3.LeaseID { return newLease(c.target) }}
 	held, seen, err := g.held(ctx)
 	switch {
 	case err != nil:
@@ -108,7 +105,7 @@ func (c *leaseClient) try(ctx context.Context, r locks.Request) (lock locks.Lock
 		g.revoke(ctx, id) // it would end by itself
 		return nil, revision, locks.ErrHeld
 	}
-	return g, 0, g.Granted(locks.Token(revision), sent, ttl, drift(ttl))
+	return g, 0, g.Granted(locks.Token(revision), sent, ttl, locks.Drift(ttl))
 }
 
 // handle is g where err leaves open what was done, and no lock where it doesn't.
@@ -133,9 +130,6 @@ type lease struct {
 	mu  sync.Mutex
 	ids []clientv3.LeaseID // all that the key may be under, or may yet come under
 }
-
-// drift is what is given up of a lease of ttl for clocks that run at different rates.
-func drift(ttl time.Duration) time.Duration { return time.Duration(driftFactor * float64(ttl)) }
 
 // Release deletes the key if it is still this grant's, and then revokes what it was under, so that a request that is still
 // on its way finds no lease and does nothing.
@@ -181,7 +175,7 @@ func (g *lease) Extend(ctx context.Context, ttl time.Duration) error {
 		g.revoke(ctx, id)
 		return locks.ErrNotHeld
 	}
-	g.Renew(sent, got, drift(got))
+	g.Renew(sent, got, locks.Drift(got))
 	g.revokeOld(ctx, id)
 	return nil
 }

@@ -17,8 +17,8 @@ type Options struct {
 	Renew time.Duration
 }
 
-// OptionNames are the names that a scenario can give under lock.options.
-func OptionNames() []string { return []string{"renew", "timeout"} }
+// OptionNames are the names that a scenario can give under lock.options of every lock; etcd/lease knows renew too.
+func OptionNames() []string { return []string{"timeout"} }
 
 // ParseOptions reads lock.options of a scenario.
 func ParseOptions(m map[string]string) (Options, error) {
@@ -38,11 +38,6 @@ func ParseOptions(m map[string]string) (Options, error) {
 		}
 	}
 	return o, nil
-}
-
-// newOwner makes the value that tells one acquire from every other.
-func newOwner(t locks.Target) string {
-	return fmt.Sprintf("%s-%016x", t.Client, t.Rand.Uint64())
 }
 
 // newLease draws a lease's number: above zero, which etcd would replace by one of its own.

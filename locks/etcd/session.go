@@ -32,7 +32,7 @@ type Sessions struct {
 // Claims of sessions of ttl, which etcd counts in whole seconds. The library tells of a loss when the lease must have ended.
 func (p *Sessions) Claims(ttl time.Duration) locks.Claims {
 	c := locks.Claims{Expiry: history.Session, TTL: granted(ttl), Tokens: history.PerGrant, OwnerChecked: true, TellsLoss: true,
-		Drift: driftFactor, Blocking: true, Distributed: true}
+		Drift: locks.DriftFactor, Blocking: true, Distributed: true}
 	p.claims(&c)
 	return c
 }
@@ -68,7 +68,7 @@ func (c *sessionClient) Close() error {
 
 // Acquire makes a session and takes the lock in it.
 func (c *sessionClient) Acquire(ctx context.Context, r locks.Request) (locks.Lock, error) {
-	g := &held{client: c, name: r.Name, mode: r.Mode, owner: newOwner(c.target), id: newLease(c.target), lost: make(chan struct{}), timeout: c.timeout(r.TTL)}
+	g := &held{client: c, name: r.Name, mode: r.Mode, owner: c.target.Owner(), id: newLease(c.target), lost: make(chan struct{}), timeout: c.timeout(r.TTL)}
 	if err := g.begin(ctx, r.TTL); err != nil {
 		if locks.Definite(err) {
 			return nil, err

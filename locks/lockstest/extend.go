@@ -16,6 +16,7 @@ func extendLasts(t *testing.T, b *bench) {
 	}
 	first := l.ValidUntil()
 	if err := e.Extend(b.context(), 5*b.kit.TTL); err != nil {
+		b.lasts(l)
 		t.Fatalf("extend: %v", err)
 	}
 	if !l.ValidUntil().After(first) {
@@ -23,7 +24,7 @@ func extendLasts(t *testing.T, b *bench) {
 	}
 	c2 := b.user("c2")
 	for time.Now().Before(first.Add(b.kit.TTL / 2)) {
-		b.refused(c2, "of an extended lock")
+		b.refused(c2, "of an extended lock", l)
 	}
 }
 

@@ -22,7 +22,7 @@ func renewalKeeps(t *testing.T, b *bench) {
 	c2 := b.user("c2")
 	first := l.ValidUntil()
 	for until := range k.Renewed() {
-		b.refused(c2, "of a lock that is renewed")
+		b.refused(c2, "of a lock that is renewed", l)
 		if until.Sub(first) > 2*b.kit.TTL {
 			break
 		}

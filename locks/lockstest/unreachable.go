@@ -13,7 +13,8 @@ import (
 
 // gate cuts a client's connections: while it is shut, what is written is swallowed, and nothing comes back.
 type gate struct {
-	shut atomic.Bool
+	shut   atomic.Bool
+	dialed atomic.Int64
 
 	mu      sync.Mutex
 	conns   []net.Conn
@@ -32,6 +33,7 @@ func (g *gate) sever() {
 }
 
 func (g *gate) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	g.dialed.Add(1)
 	c, err := new(net.Dialer).DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err

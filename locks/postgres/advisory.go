@@ -135,7 +135,7 @@ func (c *client) take(ctx context.Context) (*session, error) {
 	defer c.mu.Unlock()
 	if c.closed {
 		s.close()
-		return nil, errors.New("the client is closed")
+		return nil, locks.ErrClosed
 	}
 	c.sessions[s] = struct{}{}
 	return s, nil

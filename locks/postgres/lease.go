@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"time"
 
 	"github.com/locktest/locktest/history"
 	"github.com/locktest/locktest/locks"
 )
-
-// driftFactor is the share of a lease that is given up for clocks that run at different rates.
-const driftFactor = 0.01
 
 // Lease is postgres/lease: a row with an owner, a token and the end of the lease by the server's clock. One conditional
 // statement takes a row that is free or has ended and counts the token, so that the token's order is that of the grants.
@@ -26,7 +22,7 @@ func NewLease(o Options) *Lease { return &Lease{o} }
 // Claims of leases of ttl. A release or an extension that answers OK proves that the lease had not ended.
 func (l *Lease) Claims(ttl time.Duration) locks.Claims {
 	return locks.Claims{Expiry: history.Lease, TTL: ttl, Tokens: history.PerGrant, OwnerChecked: true, ReleaseHeld: true,
-		Validity: true, Drift: driftFactor, Distributed: true, Background: l.options.Renew > 0, TellsLoss: l.options.Renew > 0}
+		Validity: true, Drift: locks.DriftFactor, Distributed: true, Background: l.options.Renew > 0, TellsLoss: l.options.Renew > 0}
 }
 
 // Open makes a client; see Advisory.Open for its addresses.
@@ -52,7 +48,7 @@ func (c *leaseClient) Acquire(ctx context.Context, r locks.Request) (locks.Lock,
 			return lock, err
 		}
 		pause := c.pause()
-		if time.Now().Add(pause).After(deadline) || !sleep(ctx, pause) {
+		if time.Now().Add(pause).After(deadline) || !locks.Sleep(ctx, pause) {
 			return nil, locks.ErrHeld
 		}
 	}
@@ -62,22 +58,7 @@ func (c *leaseClient) Acquire(ctx context.Context, r locks.Request) (locks.Lock,
 func (c *client) pause() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return jitter(c.target.Rand, 10*time.Millisecond)
-}
-
-func jitter(r *rand.Rand, mean time.Duration) time.Duration {
-	return mean/2 + time.Duration(r.Int64N(int64(mean)+1))
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return locks.Jitter(c.target.Rand, 10*time.Millisecond)
 }
 
 const takeLease = `INSERT INTO locktest_leases AS l (name, owner, token, expires_at)
@@ -87,7 +68,7 @@ const takeLease = `INSERT INTO locktest_leases AS l (name, owner, token, expires
 
 // try sends one statement. Whatever is unknown comes with the lock to clean up by.
 func (c *leaseClient) try(ctx context.Context, r locks.Request) (locks.Lock, error) {
-	g := &leased{Leased: locks.NewLeased(fmt.Sprintf("%s-%016x", c.target.Client, c.chance()), r.TTL), client: c.client, name: r.Name}
+	g := &leased{Leased: locks.NewLeased(c.owner(), r.TTL), client: c.client, name: r.Name}
 	sent := time.Now()
 	rows, err := c.query(ctx, fmt.Sprintf(takeLease, literal(g.name), literal(g.Owner()), r.TTL.Microseconds()))
 	switch {
@@ -102,11 +83,8 @@ func (c *leaseClient) try(ctx context.Context, r locks.Request) (locks.Lock, err
 	if err != nil {
 		return g, fmt.Errorf("the token: %w", err)
 	}
-	return g, g.Granted(locks.Token(token), sent, r.TTL, drift(r.TTL))
+	return g, g.Granted(locks.Token(token), sent, r.TTL, locks.Drift(r.TTL))
 }
-
-// drift is what is given up of a lease of ttl for clocks that run at different rates.
-func drift(ttl time.Duration) time.Duration { return time.Duration(driftFactor * float64(ttl)) }
 
 // query runs one statement on a session that nothing else uses, and returns its rows.
 func (c *client) query(ctx context.Context, sql string) (rows [][][]byte, err error) {
@@ -147,7 +125,7 @@ func (g *leased) Extend(ctx context.Context, ttl time.Duration) error {
 	sent := time.Now()
 	err := g.change(ctx, fmt.Sprintf("UPDATE locktest_leases SET expires_at = clock_timestamp() + interval '%d microseconds'", ttl.Microseconds()))
 	if err == nil {
-		g.Renew(sent, ttl, drift(ttl))
+		g.Renew(sent, ttl, locks.Drift(ttl))
 	}
 	return err
 }

@@ -38,15 +38,5 @@ func (c *optimist) Acquire(ctx context.Context, _ locks.Request) (locks.Lock, er
 	if _, err := c.query(ctx, "SELECT true"); err != nil {
 		return nil, fmt.Errorf("%w: %w", locks.ErrUnavailable, err) // nothing was asked for that could take effect
 	}
-	return free{owner: fmt.Sprintf("%s-%016x", c.target.Client, c.chance())}, nil
+	return locks.NewFree(c.owner()), nil
 }
-
-// free is a grant of nothing.
-type free struct{ owner string }
-
-func (f free) Owner() string                 { return f.owner }
-func (f free) Token() locks.Token            { return 0 }
-func (f free) TTL() time.Duration            { return 0 }
-func (f free) ValidUntil() time.Time         { return time.Time{} }
-func (f free) Lost() <-chan struct{}         { return nil }
-func (f free) Release(context.Context) error { return nil }

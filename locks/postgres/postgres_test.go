@@ -71,6 +71,7 @@ func TestConformance(t *testing.T) {
 	for name, p := range map[string]locks.Provider{
 		"advisory": postgres.NewAdvisory(o), "advisory-shared": postgres.NewAdvisoryShared(o), "advisory-xact": postgres.NewAdvisoryXact(o),
 		"row": postgres.NewRow(o), "row skip-locked": postgres.NewRow(postgres.Options{SkipLocked: true}), "lease": postgres.NewLease(o), "optimistic": postgres.NewOptimistic(o),
+		"lease, renewed": postgres.NewLease(postgres.Options{Renew: 75 * time.Millisecond}),
 	} {
 		n := 0
 		t.Run(name, func(t *testing.T) {

@@ -117,7 +117,10 @@ func (c *client) connect(ctx context.Context, addr string, check pgconn.Validate
 	if c.target.Dial != nil {
 		config.DialFunc = c.target.Dial
 	}
-	name := fmt.Sprintf("%s-%016x", c.target.Client, c.chance())
+	name, err := c.fresh()
+	if err != nil {
+		return nil, err
+	}
 	config.ValidateConnect = check
 	config.RuntimeParams["application_name"] = name
 	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout)
@@ -129,11 +132,21 @@ func (c *client) connect(ctx context.Context, addr string, check pgconn.Validate
 	return &session{conn: conn, addr: addr, name: name}, nil
 }
 
-// chance is drawn under the lock: a release can come from another goroutine than an acquire.
-func (c *client) chance() uint64 {
+// fresh makes a session's name. A client that is closed makes none.
+func (c *client) fresh() (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.target.Rand.Uint64()
+	if c.closed {
+		return "", locks.ErrClosed
+	}
+	return c.target.Owner(), nil
+}
+
+// owner is drawn under the lock: a release, which may need a session, can come from another goroutine than an acquire.
+func (c *client) owner() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.target.Owner()
 }
 
 // connConfig is spelt out, so that no variable of the environment but PGPASSWORD has a say in it.

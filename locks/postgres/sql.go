@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,13 +54,19 @@ func hasCode(err error, codes ...string) bool {
 // literal is text as SQL has it. Only the simple protocol is used, which a pooler in transaction mode can carry.
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
+// goesOn says whether a session goes on after an error, which then had no effect: FATAL and PANIC end it, whatever was done.
+// Severity may be in any language; a pooler's own errors have no other.
+func goesOn(refused *pgconn.PgError) bool {
+	return cmp.Or(refused.SeverityUnlocalized, refused.Severity) == "ERROR"
+}
+
 // classify makes err definite where it is: nothing was sent, or the server refused the statement, which then had no effect.
 func classify(err error) error {
 	var refused *pgconn.PgError
 	switch {
 	case err == nil:
 		return nil
-	case pgconn.SafeToRetry(err), errors.As(err, &refused) && refused.Severity != "FATAL":
+	case pgconn.SafeToRetry(err), errors.As(err, &refused) && goesOn(refused):
 		return fmt.Errorf("%w: %w", locks.ErrUnavailable, err)
 	}
 	return err

@@ -82,9 +82,12 @@ func (how strategy) read(rows [][][]byte, g *grant) (granted bool, err error) {
 	return true, nil
 }
 
+// undo's error is indefinite, even where it was itself not sent (%v): the question was.
 func (s *session) undo(ctx context.Context, how strategy, g *grant) error {
-	_, err := s.exec(ctx, how.undo(g))
-	return err
+	if _, err := s.exec(ctx, how.undo(g)); err != nil {
+		return fmt.Errorf("undo what was refused: %v", err)
+	}
+	return nil
 }
 
 func rollback(*grant) string { return "ROLLBACK" }

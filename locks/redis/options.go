@@ -2,7 +2,6 @@ package redis
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"time"
 
@@ -10,14 +9,8 @@ import (
 	"github.com/locktest/locktest/locks/internal/redisconn"
 )
 
-// driftFactor is the share of a lease that is given up for clocks that run at different rates, as in the Redlock
-// algorithm (redis.io, "Distributed Locks with Redis").
-const driftFactor = 0.01
-
-// drift is what is taken off the validity of a lease of ttl: the factor, and 2 ms for Redis's expiry of 1 ms precision.
-func drift(ttl time.Duration) time.Duration {
-	return time.Duration(driftFactor*float64(ttl)) + 2*time.Millisecond
-}
+// drift is what is taken off the validity of a lease of ttl: its share, and 2 ms for Redis's expiry of 1 ms precision.
+func drift(ttl time.Duration) time.Duration { return locks.Drift(ttl) + 2*time.Millisecond }
 
 // Options of the locks in this package. Zero values are the defaults.
 type Options struct {
@@ -28,7 +21,7 @@ type Options struct {
 	// Wait is how many replicas have to acknowledge a grant. Default 1 for redis/replicated, 0 for redis/sentinel; others have none.
 	Wait    int
 	HasWait bool
-	// Renew is how often a holder's lease is extended in the background. 0: never.
+	// Renew is how often the lease of a holder of redis/single, fair, rwlock or semaphore is extended in the background. 0: never.
 	Renew time.Duration
 	// Quorum is how many nodes redis/redlock needs. Default: more than half. Less than that, or clients that differ, is unsafe.
 	Quorum int
@@ -41,8 +34,8 @@ type Options struct {
 	WaitTimeout time.Duration
 }
 
-// OptionNames are the names that a scenario can give under lock.options.
-func OptionNames() []string { return []string{"renew", "retry", "timeout"} }
+// OptionNames are the names that a scenario can give under lock.options of every lock on single servers.
+func OptionNames() []string { return []string{"retry", "timeout"} }
 
 // ReplicatedOptionNames are those of redis/replicated and redis/sentinel.
 func ReplicatedOptionNames() []string { return []string{"retry", "timeout", "wait", "wait-timeout"} }
@@ -80,16 +73,6 @@ func ParseOptions(m map[string]string) (Options, error) {
 		o.Wait, o.HasWait = n, true
 	}
 	return o, nil
-}
-
-// newOwner makes the value that tells one acquire from every other.
-func newOwner(t locks.Target) string {
-	return fmt.Sprintf("%s-%016x", t.Client, t.Rand.Uint64())
-}
-
-// jitter draws a pause of half to one and a half of mean.
-func jitter(r *rand.Rand, mean time.Duration) time.Duration {
-	return mean/2 + time.Duration(r.Int64N(int64(mean)+1))
 }
 
 // millis is ttl in whole milliseconds, at least 1, as Redis counts it.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/locktest/locktest/locks"
-	"github.com/locktest/locktest/locks/internal/redisconn"
 )
 
 // poll tries until the lock is no longer held by somebody else or r.Wait has passed, with a pause of half to one and a half
@@ -19,8 +18,8 @@ func poll(ctx context.Context, r locks.Request, rnd *rand.Rand, mean time.Durati
 		if !errors.Is(err, locks.ErrHeld) {
 			return lock, err
 		}
-		pause := jitter(rnd, mean)
-		if time.Now().Add(pause).After(deadline) || !redisconn.Sleep(ctx, pause) {
+		pause := locks.Jitter(rnd, mean)
+		if time.Now().Add(pause).After(deadline) || !locks.Sleep(ctx, pause) {
 			return nil, locks.ErrHeld
 		}
 	}

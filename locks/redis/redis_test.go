@@ -29,7 +29,8 @@ func TestOtherStrategies(t *testing.T) {
 		for strategy, p := range map[string]locks.Provider{
 			"reentrant": redis.NewReentrant(redis.Options{}), "rwlock": redis.NewRWLock(redis.Options{}),
 			"semaphore": redis.NewSemaphore(redis.Options{}), "fair": redis.NewFair(redis.Options{}),
-			"single, renewed": redis.NewSingle(redis.Options{Renew: ttl / 4}),
+			"single, renewed": redis.NewSingle(redis.Options{Renew: ttl / 4}), "fair, renewed": redis.NewFair(redis.Options{Renew: ttl / 4}),
+			"rwlock, renewed": redis.NewRWLock(redis.Options{Renew: ttl / 4}), "semaphore, renewed": redis.NewSemaphore(redis.Options{Renew: ttl / 4}),
 		} {
 			t.Run(strategy+" "+name, func(t *testing.T) { conform(t, p, 1, start) })
 		}

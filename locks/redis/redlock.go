@@ -25,7 +25,7 @@ func NewRedlock(o Options) *Redlock { return &Redlock{o} }
 // Claims of leases of ttl. A release that answers OK says that a majority no longer has the key, not that one had it.
 func (r *Redlock) Claims(ttl time.Duration) locks.Claims {
 	return locks.Claims{Expiry: history.Lease, TTL: ttl, Tokens: history.NoTokens, OwnerChecked: true, Validity: true,
-		Drift: driftFactor, Distributed: true}
+		Drift: locks.DriftFactor, Distributed: true}
 }
 
 // Open makes a client of 3 to 9 addresses. Nothing is dialed before the first acquire.
@@ -81,7 +81,7 @@ func (c *redlockClient) Acquire(ctx context.Context, r locks.Request) (locks.Loc
 
 func (c *redlockClient) try(ctx context.Context, r locks.Request) (locks.Lock, error) {
 	nodes := c.nodes(r.TTL)
-	g := &redlock{options: c.options, nodes: nodes, key: Key(r.Name), Leased: locks.NewLeased(newOwner(c.target), r.TTL)}
+	g := &redlock{options: c.options, nodes: nodes, key: Key(r.Name), Leased: locks.NewLeased(c.target.Owner(), r.TTL)}
 	sent := time.Now()
 	answers := each(nodes, func(n *redis.Client) error {
 		err := n.SetArgs(ctx, g.key, g.Owner(), redis.SetArgs{Mode: "NX", TTL: time.Duration(millis(r.TTL)) * time.Millisecond}).Err()

@@ -21,6 +21,7 @@ type Reentrant struct{ *scripted }
 // NewReentrant makes the provider. A client holds a lock at most Options.Limit times.
 func NewReentrant(o Options) locks.Provider {
 	limit := cmp.Or(o.Limit, defaultLimit)
+	o.Renew = 0 // whose renewal would it be, of several acquires under one lease?
 	return &Reentrant{&scripted{name: "redis/reentrant", options: o, acquire: reentrantAcquire, release: reentrantRelease, extend: reentrantExtend,
 		keys:   func(name string) []string { return []string{Key(name), TokenKey(name)} },
 		extra:  func(locks.Request, Options) []any { return []any{limit} },
@@ -57,7 +58,7 @@ func (c *reentrantClient) again(name string) (h *holding, number int) {
 	defer c.mu.Unlock()
 	c.next++
 	if h = c.holds[name]; h == nil || h.depth == 0 || !time.Now().Before(h.until) {
-		h = &holding{owner: newOwner(c.target)}
+		h = &holding{owner: c.target.Owner()}
 		c.holds[name] = h
 	}
 	return h, c.next

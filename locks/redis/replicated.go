@@ -43,7 +43,7 @@ func NewSentinel(o Options) *Replicated {
 // Claims of leases of ttl: those of redis/single, though a failover can break all of them.
 func (p *Replicated) Claims(ttl time.Duration) locks.Claims {
 	return locks.Claims{Expiry: history.Lease, TTL: ttl, Tokens: history.PerGrant, OwnerChecked: true, ReleaseHeld: true,
-		Validity: true, Drift: driftFactor, Distributed: true}
+		Validity: true, Drift: locks.DriftFactor, Distributed: true}
 }
 
 // Open makes a client. Nothing is dialed before the first acquire.
@@ -101,7 +101,7 @@ func (c *replicatedClient) Acquire(ctx context.Context, r locks.Request) (locks.
 }
 
 func (c *replicatedClient) try(ctx context.Context, r locks.Request) (locks.Lock, error) {
-	g := &replicated{finder: c.finder(r.TTL), wait: c.options.Wait, patience: c.patience(r.TTL), key: Key(r.Name), Leased: locks.NewLeased(newOwner(c.target), r.TTL)}
+	g := &replicated{finder: c.finder(r.TTL), wait: c.options.Wait, patience: c.patience(r.TTL), key: Key(r.Name), Leased: locks.NewLeased(c.target.Owner(), r.TTL)}
 	sent := time.Now()
 	token, enough, err := g.onPrimary(ctx, acquireScript, []string{g.key, TokenKey(r.Name)}, g.Owner(), millis(r.TTL))
 	switch {

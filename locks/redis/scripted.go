@@ -34,7 +34,7 @@ type scripted struct {
 // Claims of leases of ttl. A release that answers OK proves that the lease had not ended: the key was still the owner's.
 func (s *scripted) Claims(ttl time.Duration) locks.Claims {
 	c := locks.Claims{Expiry: history.Lease, TTL: ttl, Tokens: history.PerGrant, OwnerChecked: true, ReleaseHeld: true,
-		Validity: true, Drift: driftFactor, Distributed: true}
+		Validity: true, Drift: locks.DriftFactor, Distributed: true}
 	if s.options.Renew > 0 {
 		c.Background, c.TellsLoss = true, true
 	}
@@ -93,7 +93,7 @@ func (o Options) retry() time.Duration { return cmp.Or(o.Retry, 10*time.Millisec
 // Acquire polls, since Redis tells no one that a key is gone. All its tries have one owner value: none of them has taken
 // effect unless it says so, or is the last.
 func (c *scriptedClient) Acquire(ctx context.Context, r locks.Request) (locks.Lock, error) {
-	l, err := c.as(ctx, r, newOwner(c.target))
+	l, err := c.as(ctx, r, c.target.Owner())
 	if err == nil && c.options.Renew > 0 {
 		return locks.Keep(l, r.TTL, c.options.Renew), nil
 	}

@@ -45,10 +45,20 @@ func SentinelService() cluster.Service {
 		return argv, nil
 	}
 	s.Ready = sentinelReady
+	s.Residue = residueBesideSentinels
 	s.Promote = failOverTo
 	s.FailOver = failOver
 	s.Following, s.Follow = cluster.ByItself, nil // Sentinels tell the old primary
 	return s
+}
+
+// residueBesideSentinels is residue, of which a Sentinel has none: it has no keys, and doesn't know the commands that ask for them.
+func residueBesideSentinels(ctx context.Context, addr, lock string) ([]cluster.Residue, error) {
+	left, err := residue(ctx, addr, lock)
+	if redis.HasErrorPrefix(err, "unknown command") {
+		return nil, nil
+	}
+	return left, err
 }
 
 func isSentinel(c cluster.NodeConfig) bool { return c.Index >= c.Nodes-sentinels }

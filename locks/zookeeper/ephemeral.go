@@ -57,12 +57,14 @@ type client struct {
 
 	mu      sync.Mutex
 	session *session // the one that new grants belong to
+	closed  bool
 }
 
 // Close drops the connection and sends no word: the server ends the session when it has heard nothing of it for its time.
 func (c *client) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.closed = true
 	if c.session != nil {
 		c.session.end()
 	}
@@ -76,7 +78,7 @@ func (c *client) Acquire(ctx context.Context, r locks.Request) (locks.Lock, erro
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", locks.ErrUnavailable, err)
 	}
-	g := &grant{session: s, recipe: c.recipe, node: c.recipe.node(r), dir: Dir(r.Name), owner: newOwner(c.target), timeout: c.timeout(r.TTL)}
+	g := &grant{session: s, recipe: c.recipe, node: c.recipe.node(r), dir: Dir(r.Name), owner: c.target.Owner(), timeout: c.timeout(r.TTL)}
 	if err := g.enqueue(ctx); err != nil {
 		return g, err
 	}
@@ -97,6 +99,9 @@ func (c *client) Acquire(ctx context.Context, r locks.Request) (locks.Lock, erro
 func (c *client) open(ctx context.Context, ttl time.Duration) (*session, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.closed {
+		return nil, locks.ErrClosed
+	}
 	if c.session != nil && c.session.ttl == ttl && !c.session.isLost() {
 		return c.session, nil
 	}

@@ -33,15 +33,17 @@ func (l *Library) Open(_ context.Context, t locks.Target) (locks.Client, error) 
 type libraryClient struct {
 	client client // for its settings
 
-	mu   sync.Mutex
-	idle []*session
-	all  map[*session]struct{}
+	mu     sync.Mutex
+	idle   []*session
+	all    map[*session]struct{}
+	closed bool
 }
 
 // Close drops the connections and sends no word; see client.Close.
 func (c *libraryClient) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.closed = true
 	for s := range c.all {
 		s.end()
 	}
@@ -52,6 +54,9 @@ func (c *libraryClient) Close() error {
 func (c *libraryClient) take(ctx context.Context, ttl time.Duration) (*session, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.closed {
+		return nil, fmt.Errorf("%w: %w", locks.ErrUnavailable, locks.ErrClosed)
+	}
 	for len(c.idle) > 0 {
 		s := c.idle[len(c.idle)-1]
 		c.idle = c.idle[:len(c.idle)-1]
@@ -93,7 +98,7 @@ func (c *libraryClient) Acquire(ctx context.Context, r locks.Request) (locks.Loc
 	if err != nil {
 		return nil, err
 	}
-	g := &borrowed{client: c, session: s, dir: Dir(r.Name), owner: newOwner(c.client.target), timeout: c.client.timeout(r.TTL)}
+	g := &borrowed{client: c, session: s, dir: Dir(r.Name), owner: c.client.target.Owner(), timeout: c.client.timeout(r.TTL)}
 	g.lock = zk.NewLock(s.conn, g.dir, zk.WorldACL(zk.PermAll))
 	if r.Wait <= 0 {
 		names, err := g.names(ctx)
@@ -133,13 +138,13 @@ func (g *borrowed) TTL() time.Duration    { return g.session.granted() }
 func (g *borrowed) ValidUntil() time.Time { return time.Time{} }
 func (g *borrowed) Lost() <-chan struct{} { return g.session.lost }
 
-func (g *borrowed) names(ctx context.Context) (names []string, err error) {
-	err = g.session.do(ctx, g.timeout, func(c *zk.Conn) (err error) {
+func (g *borrowed) names(ctx context.Context) ([]string, error) {
+	names, err := ask(ctx, g.session, g.timeout, func(c *zk.Conn) ([]string, error) {
 		if _, err := c.Sync(g.dir); err != nil { // a follower may not have heard of the last release
-			return err
+			return nil, err
 		}
-		names, _, err = c.Children(g.dir)
-		return err
+		names, _, err := c.Children(g.dir)
+		return names, err
 	})
 	if errors.Is(err, zk.ErrNoNode) {
 		return nil, nil
@@ -165,12 +170,14 @@ func (g *borrowed) node(ctx context.Context) (path string, stat *zk.Stat, err er
 	names, err := g.names(ctx)
 	for i := 0; err == nil && i < len(names); i++ {
 		path = g.dir + "/" + names[i]
-		var there bool
-		err = g.session.do(ctx, g.timeout, func(c *zk.Conn) (err error) {
-			there, stat, err = c.Exists(path)
-			return err
+		stat, err = ask(ctx, g.session, g.timeout, func(c *zk.Conn) (*zk.Stat, error) {
+			there, stat, err := c.Exists(path)
+			if !there {
+				return nil, err
+			}
+			return stat, err
 		})
-		if err == nil && there && stat.EphemeralOwner == g.session.conn.SessionID() {
+		if err == nil && stat != nil && stat.EphemeralOwner == g.session.conn.SessionID() {
 			return path, stat, nil
 		}
 	}

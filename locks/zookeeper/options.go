@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-
-	"github.com/locktest/locktest/locks"
 )
 
 // Options of the lock. Zero values are the defaults.
@@ -41,9 +39,4 @@ func ParseOptions(m map[string]string) (Options, error) {
 		o.Timeout = d
 	}
 	return o, nil
-}
-
-// newOwner makes the value that tells one acquire from every other.
-func newOwner(t locks.Target) string {
-	return fmt.Sprintf("%s-%016x", t.Client, t.Rand.Uint64())
 }

@@ -99,6 +99,23 @@ func (s *session) do(ctx context.Context, timeout time.Duration, f func(*zk.Conn
 	}
 }
 
+// ask is do for what has an answer. One that comes too late is nobody's.
+func ask[T any](ctx context.Context, s *session, timeout time.Duration, f func(*zk.Conn) (T, error)) (T, error) {
+	answer := make(chan T, 1)
+	err := s.do(ctx, timeout, func(c *zk.Conn) error {
+		v, err := f(c)
+		answer <- v
+		return err
+	})
+	select {
+	case v := <-answer:
+		return v, err
+	default:
+		var none T
+		return none, err
+	}
+}
+
 // end drops the connection without a word. It may be called twice.
 func (s *session) end() {
 	s.mu.Lock()

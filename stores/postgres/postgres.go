@@ -3,6 +3,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,6 +167,12 @@ func madeAtOnce(err error) bool {
 
 func decimal(token uint64) string { return strconv.FormatUint(token, 10) }
 
+// goesOn says whether a session goes on after an error, which then had no effect: FATAL and PANIC end it, whatever was done.
+// Severity may be in any language; a pooler's own errors have no other.
+func goesOn(refused *pgconn.PgError) bool {
+	return cmp.Or(refused.SeverityUnlocalized, refused.Severity) == "ERROR"
+}
+
 // classify makes err definite where nothing was sent, or the server refused the statement.
 func classify(err error) error {
 	var refused *pgconn.PgError
@@ -173,7 +180,7 @@ func classify(err error) error {
 	switch {
 	case err == nil, errors.Is(err, stores.ErrRejected), errors.Is(err, stores.ErrUnavailable):
 		return err
-	case errors.As(err, &op) && op.Op == "dial", pgconn.SafeToRetry(err), errors.As(err, &refused) && refused.Severity != "FATAL":
+	case errors.As(err, &op) && op.Op == "dial", pgconn.SafeToRetry(err), errors.As(err, &refused) && goesOn(refused):
 		return fmt.Errorf("%w: %w", stores.ErrUnavailable, err)
 	}
 	return err

@@ -41,6 +41,7 @@ func Run(t *testing.T, k Kit) {
 	t.Run("two steps let a stale write in", b.twoSteps)
 	t.Run("who can't reach it has sent nothing", b.unreachable)
 	t.Run("a lost reply is of unknown outcome", b.replyLost)
+	t.Run("a read that is given up is over", b.givenUp)
 	t.Run("a write that is held isn't there yet", b.held)
 	t.Run("close", b.close)
 }
@@ -184,6 +185,22 @@ func read(t *testing.T, s stores.Store, resource string, token uint64) error {
 	t.Helper()
 	_, err := s.Read(t.Context(), resource, token)
 	return err
+}
+
+// An answer that comes too late is written nowhere: the race detector sees it otherwise.
+func (b *bench) givenUp(t *testing.T) {
+	s := b.open(t, "c1", stores.Options{Check: stores.ChecksToken})
+	for i := range 60 {
+		if err := read(t, s, "given-up", 1); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*20*time.Microsecond)
+		if state, err := s.Read(ctx, "given-up", 1); err == nil && state != (stores.State{}) {
+			t.Errorf("what was never written is %+v", state)
+		}
+		cancel()
+		time.Sleep(5 * time.Millisecond) // let the answer come: another request would put it in an order
+	}
 }
 
 // Numbers that are alike as floating-point numbers, or as text of different lengths, are told apart.

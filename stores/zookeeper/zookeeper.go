@@ -43,13 +43,19 @@ type seen struct {
 }
 
 // Read advances the fence, and returns what stood beside it.
-func (s *Store) Read(ctx context.Context, resource string, token uint64) (state stores.State, err error) {
-	err = s.with(ctx, resource, func(c *zk.Conn) error {
+func (s *Store) Read(ctx context.Context, resource string, token uint64) (stores.State, error) {
+	answer := make(chan stores.State, 1) // one that comes too late is nobody's
+	err := s.with(ctx, resource, func(c *zk.Conn) error {
 		got, err := s.admit(c, resource, token)
-		state = got.state
+		answer <- got.state
 		return err
 	})
-	return state, err
+	select {
+	case state := <-answer:
+		return state, err
+	default:
+		return stores.State{}, err
+	}
 }
 
 // Write is a multi on top of what was read before it; in two steps, what was read counts no more.

@@ -3,7 +3,6 @@
 package redisconn
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -81,16 +80,4 @@ func refused(err error) bool {
 		}
 	}
 	return false
-}
-
-// Sleep waits for d or until ctx ends, and says whether d passed.
-func Sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
