@@ -7,7 +7,7 @@ FREE = "SELECT pg_advisory_unlock_shared(hashtextextended(%s, 0))"
 class Busy(Exception): pass
 class Lost(Exception): pass
 def with_lock(name, work):
-    with psycopg.connect(os.environ.get("DATABASE_URL", ""), autocommit=True) as db:  # the lock ends with it
+    with psycopg.connect(os.environ.get("DATABASE_URL", ""), autocommit=True, connect_timeout=5) as db:  # has the lock
         db.execute(LIMITS)
         try:
             db.execute(TAKE, [name])

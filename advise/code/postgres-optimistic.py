@@ -17,4 +17,4 @@ def change(db, name, work):
 def work(value):
     print("value", value, flush=True)
     return value + 1
-change(psycopg.connect(os.environ.get("DATABASE_URL", ""), autocommit=True), "job", work)
+change(psycopg.connect(os.environ.get("DATABASE_URL", ""), autocommit=True, connect_timeout=5), "job", work)
