@@ -5,16 +5,26 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/locktest/locktest/history"
 )
 
 // judgeAvailability measures the share of acquire attempts that were answered, by a grant or by a definite "somebody
-// else holds it". It knows no limit: a scenario compares the numbers with its own.
+// else holds it". It knows no limit: a scenario compares the numbers with its own. The last
+// attempts of a run, when it is drained, don't count.
 func judgeAvailability(ctx context.Context, v *view) Result {
+	drain, ok := v.phases[history.PhaseDrain]
+	if !ok {
+		drain = forever
+	}
 	var calm, faulty tally
 	for i := range v.locks {
 		l := &v.locks[i]
 		for _, a := range l.acquires {
 			o := &v.ops[a]
+			if o.call >= drain {
+				continue
+			}
 			if v.calm(o, l.contract.TTL) {
 				calm.add(o)
 			} else {

@@ -60,7 +60,7 @@ func livenessWords(v *view, r *Result) string {
 		return fmt.Sprintf("slowest recovery %.3f s after a fault%s", s, limit)
 	}
 	if s, ok := r.Numbers["slowest_takeover_s"]; ok {
-		return fmt.Sprintf("slowest takeover %.3f s after the lease of a killed holder%s", s, limit)
+		return fmt.Sprintf("slowest takeover %.3f s after the lease of a holder that died%s", s, limit)
 	}
 	return fmt.Sprintf("free and asked for, but not granted, for %.3f s at most%s", r.Numbers["longest_idle_s"], limit)
 }

@@ -211,7 +211,8 @@ func (j *livenessJudge) noRecovery(w *window, from, until time.Duration, granted
 	j.r.add(f)
 }
 
-// takeovers measures, for each holder that was killed, from the earliest end of its lease to the next grant to others.
+// takeovers measures, for each holder that died, from the earliest end of its lease to the next grant to others, while
+// somebody asked for the lock.
 func (j *livenessJudge) takeovers() {
 	for _, t := range j.l.tenures() {
 		crash := j.v.grants[t.grant].crash
@@ -219,12 +220,16 @@ func (j *livenessJudge) takeovers() {
 			continue
 		}
 		j.r.numbers["killed_holders"]++
-		end := max(crash, t.legal)
 		if next, ok := j.nextGrant(crash); ok && j.l.contract.Expiry != history.NoExpiry {
-			j.slowest["slowest_takeover_s"] = max(j.slowest["slowest_takeover_s"], max(0, next-end).Seconds())
-			j.slowest["slowest_free_after_kill_s"] = max(j.slowest["slowest_free_after_kill_s"], (next - crash).Seconds())
+			j.took("slowest_takeover_s", max(crash, t.legal), next)
+			j.took("slowest_free_after_kill_s", crash, next)
 		}
 	}
+}
+
+// took keeps the longest time from since, or else when somebody first asked after that, until next.
+func (j *livenessJudge) took(number string, since, next time.Duration) {
+	j.slowest[number] = max(j.slowest[number], (next - min(next, j.askedAfter(since))).Seconds())
 }
 
 // leaked looks at the end of the run, where each client asks for each lock once more. That nobody gets it is a leak,

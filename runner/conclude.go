@@ -138,6 +138,10 @@ func (c *concluder) threshold(t scenarios.Threshold, m Metrics) {
 	part := m.part(t.During)
 	name, quantile, _ := strings.Cut(t.Metric, ".")
 	if name == "availability" || name == "throughput" {
+		if part.Attempts == 0 {
+			c.met = append(c.met, Condition{Exit: ExitInconclusive, Name: "inconclusive", Property: t.Metric, Text: fmt.Sprintf("no attempt was made during %s", cmp.Or(t.During, "all"))})
+			return
+		}
 		got := map[string]float64{"availability": part.Availability, "throughput": part.Throughput}[name]
 		if got < t.Min {
 			c.met = append(c.met, Condition{Exit: ExitExpectation, Name: "threshold", Property: t.Metric, Text: fmt.Sprintf("%s during %s is %.4g, the minimum is %.4g", t.Metric, cmp.Or(t.During, "all"), got, t.Min)})

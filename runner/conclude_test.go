@@ -92,3 +92,35 @@ func TestKindOfAPropertyWithoutKinds(t *testing.T) {
 		})
 	}
 }
+
+// Bounds on availability and throughput are met from the bound on; without an attempt nothing was tested.
+func TestBounds(t *testing.T) {
+	for name, c := range map[string]struct {
+		got      float64
+		attempts int
+		exit     int
+	}{
+		"below":      {0.94, 10, ExitExpectation},
+		"at":         {0.95, 10, ExitOK},
+		"above":      {0.96, 10, ExitOK},
+		"no attempt": {1, 0, ExitInconclusive},
+	} {
+		during := func(p Part) Metrics {
+			return Metrics{Faults: p, Calm: Part{Attempts: 1, Availability: 1, Throughput: 1}, All: Part{Attempts: 1}}
+		}
+		for metric, m := range map[string]Metrics{
+			"availability": during(Part{Attempts: c.attempts, Availability: c.got}),
+			"throughput":   during(Part{Attempts: c.attempts, Throughput: c.got}),
+		} {
+			s := &scenarios.Scenario{Thresholds: []scenarios.Threshold{{Metric: metric, Min: 0.95, During: "faults"}}}
+			if got := Conclude(s, nil, m); got.Exit != c.exit {
+				t.Errorf("threshold of %s, %s: exit %d, want %d: %+v", metric, name, got.Exit, c.exit, got.Conditions)
+			}
+		}
+		s := &scenarios.Scenario{Expect: map[string]scenarios.Expectation{checker.Availability: {Verdict: "held", Min: 0.95, HasMin: true, During: "faults"}}}
+		judged := []checker.Result{{Property: checker.Availability, Verdict: checker.Held}}
+		if got := Conclude(s, judged, during(Part{Attempts: c.attempts, Availability: c.got})); got.Exit != c.exit {
+			t.Errorf("expected availability, %s: exit %d, want %d: %+v", name, got.Exit, c.exit, got.Conditions)
+		}
+	}
+}

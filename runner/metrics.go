@@ -10,15 +10,11 @@ import (
 	"github.com/locktest/locktest/history"
 )
 
-// Measure computes the metrics of a history. Attempts of the drain phase don't count.
+// Measure computes the metrics of a history until its drain phase, whose attempts don't count.
 func Measure(h *history.History) Metrics {
 	m := measured(h)
-	length := time.Duration(0)
-	if n := len(h.Ops); n > 0 {
-		length = h.Ops[n-1].Time
-	}
-	faulty := covered(m.spans, length)
-	return Metrics{Calm: m.calm.part(length - faulty), Faults: m.faults.part(faulty), All: m.all.part(length)}
+	faulty := covered(m.spans, m.length)
+	return Metrics{Calm: m.calm.part(m.length - faulty), Faults: m.faults.part(faulty), All: m.all.part(m.length)}
 }
 
 // Times are all that were measured, of which a Part has the quantiles.
@@ -35,13 +31,40 @@ func (s *sample) times() Times { return Times{s.acquire, s.wait, s.hold, s.hando
 func measured(h *history.History) *measurer {
 	m := &measurer{h: h, spans: faultSpans(h), open: map[attemptKey]int{}, grants: map[int]time.Duration{}, freed: map[string]time.Duration{}, asking: map[askKey]time.Duration{}}
 	for i := range h.Ops {
-		if op := &h.Ops[i]; op.Type == history.Phase && op.Name == history.PhaseDrain {
+		op := &h.Ops[i]
+		if op.Type == history.Phase && op.Name == history.PhaseDrain {
+			m.drained(h.Ops[i:])
 			break
-		} else {
-			m.event(op)
+		}
+		m.length = op.Time
+		m.event(op)
+	}
+	m.unanswered()
+	return m
+}
+
+// drained looks in what comes after the begin of the drain for answers to what was asked before it.
+func (m *measurer) drained(rest []history.Op) {
+	m.length = rest[0].Time
+	for i := range rest {
+		op := &rest[i]
+		k := attemptKey{op.Client, op.Thread, op.Process}
+		if call, ok := m.open[k]; ok && op.Completes() {
+			delete(m.open, k)
+			if op.F == history.Acquire {
+				m.attempt(&m.h.Ops[call], op)
+			}
 		}
 	}
-	return m
+}
+
+// unanswered counts the attempts that were open to the end.
+func (m *measurer) unanswered() {
+	for _, call := range m.open {
+		if op := &m.h.Ops[call]; op.F == history.Acquire {
+			m.each(op.Time, m.h.Ops[len(m.h.Ops)-1].Time, func(s *sample) { s.attempts, s.unknown = s.attempts+1, s.unknown+1 })
+		}
+	}
 }
 
 // answered takes the shares of attempts that were answered from the check that judges them, so that a bound is compared
@@ -118,7 +141,8 @@ type askKey struct {
 type measurer struct {
 	h      *history.History
 	spans  []span
-	open   map[attemptKey]int // the attempt's invocation
+	length time.Duration      // until the drain, or the last event
+	open   map[attemptKey]int // the invocation of what is not answered
 	grants map[int]time.Duration
 	asking map[askKey]time.Duration // since when
 	freed  map[string]time.Duration // when a release of the lock was last answered, until the next grant
@@ -136,10 +160,15 @@ func (m *measurer) event(op *history.Op) {
 			delete(m.grants, op.Grant)
 			m.each(at, op.Time, func(s *sample) { s.hold = append(s.hold, op.Time-at) })
 		}
-	case op.Completes() && op.F == history.Acquire:
-		m.attempt(&m.h.Ops[m.open[k]], op)
-	case op.Type == history.OK && op.F == history.Release:
-		m.freed[op.Lock] = op.Time
+	case op.Completes():
+		call, ok := m.open[k]
+		delete(m.open, k)
+		switch {
+		case ok && op.F == history.Acquire:
+			m.attempt(&m.h.Ops[call], op)
+		case op.Type == history.OK && op.F == history.Release:
+			m.freed[op.Lock] = op.Time
+		}
 	}
 }
 

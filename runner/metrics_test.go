@@ -1,10 +1,12 @@
 package runner
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/locktest/locktest/checker"
 	"github.com/locktest/locktest/history"
 )
 
@@ -60,5 +62,31 @@ b:R[310,320]lock=L d:A[305,330]lock=L`)
 	const ms = time.Millisecond
 	if got, want := Measure(h).All.Handover, (Quantiles{N: 1, P50: 10 * ms, P95: 10 * ms, P99: 10 * ms, Max: 10 * ms}); got != want {
 		t.Errorf("handover %+v, expected %+v", got, want)
+	}
+}
+
+// What is asked after the begin of the drain counts nowhere, and neither does its time; what was asked before it counts, whenever
+// it was answered, or never.
+func TestDrain(t *testing.T) {
+	h, err := history.ParseTextString(`
+lock L
+a:A[0,10] a:R[500,510] b:A[5,12] b:R[1000,1010] c:A[1100,?1200] d:A[1900,2500]
+:drain[2000] a:A[2001,2010] a:R[2020,2030] b:A[2040,12000] e:A[1950,?12025]
+:end[12030]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Ops = slices.DeleteFunc(h.Ops, func(o history.Op) bool { return o.Client == "e" && o.Type == history.Info }) // it died in its call
+	for i := range h.Ops {
+		h.Ops[i].Index = i
+	}
+	m := Measure(h).All
+	if m.Attempts != 5 || m.Granted != 3 || m.Unknown != 2 || m.Throughput != 1.5 {
+		t.Errorf("%d attempts, %d granted, %d unknown, %v a second; want 5, 3, 2, 1.5", m.Attempts, m.Granted, m.Unknown, m.Throughput)
+	}
+	for _, r := range checker.Run(t.Context(), h, []checker.Checker{checker.For(checker.Availability)}, checker.Options{}) {
+		if r.Numbers["attempts_all"] != 5 || r.Numbers["all"] != 0.6 {
+			t.Errorf("the check counts %v attempts, %v of them answered; want 5, 0.6", r.Numbers["attempts_all"], r.Numbers["all"])
+		}
 	}
 }
