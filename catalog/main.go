@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"time"
 
 	"github.com/locktest/locktest/checker"
 	"github.com/locktest/locktest/clients"
@@ -54,17 +53,13 @@ func Main(args []string) (status int, done bool) {
 
 // supervise also lets packets through again that a killed harness has had dropped.
 func supervise() int {
-	harness := os.Getppid()
-	status := proc.Supervise(os.Stdin, os.Stdout)
-	if os.Getppid() == harness || blackhole.Supported() != nil {
-		return status
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if _, err := blackhole.Clean(ctx); err != nil {
-		return 1
-	}
-	return status
+	return proc.Supervise(os.Stdin, os.Stdout, func(ctx context.Context) error {
+		if blackhole.Supported() != nil {
+			return nil // there can be none
+		}
+		_, err := blackhole.Clean(ctx)
+		return err
+	})
 }
 
 func client(in io.Reader, out, errs io.Writer) int {

@@ -26,13 +26,24 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "supervisor":
-		os.Exit(proc.Supervise(os.Stdin, os.Stdout))
+		os.Exit(proc.Supervise(os.Stdin, os.Stdout, bereft()))
 	case "harness":
 		playHarness(os.Getenv("LOCKTEST_PROC_TEST_DIR"))
 	case "deaf":
 		signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 		fmt.Println("deaf")
 		select {}
+	}
+}
+
+// bereft notes, where a harness named its folder, whether that was gone.
+func bereft() func(context.Context) error {
+	dir, harness := os.Getenv("LOCKTEST_PROC_TEST_DIR"), os.Getppid()
+	if dir == "" {
+		return nil
+	}
+	return func(context.Context) error {
+		return os.WriteFile(filepath.Join(dir, "bereft"), []byte(fmt.Sprint(os.Getppid() != harness)), 0o644)
 	}
 }
 

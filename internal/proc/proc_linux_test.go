@@ -49,6 +49,9 @@ func TestKilledHarnessLeavesNothing(t *testing.T) {
 	if exists(filepath.Join(dir, proc.TempPrefix+"data")) {
 		t.Error("the harness's temporary folder is left")
 	}
+	if said, err := os.ReadFile(filepath.Join(dir, "bereft")); err != nil || string(said) != "true" {
+		t.Errorf("the supervisor's last deed: %q, %v; want it done once the harness was gone", said, err)
+	}
 }
 
 // supervisors are those of this test binary that run now.

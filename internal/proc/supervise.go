@@ -31,8 +31,10 @@ const (
 
 // Supervise is the whole life of the supervisor: a program that finds its hidden argument calls it before anything else, and
 // exits with what it returns. It answers on out once it listens, learns on in what was started, and when in ends without a
-// word of farewell it kills all that is left. Interrupts and hang-ups are none of its business.
-func Supervise(in io.Reader, out io.Writer) (status int) {
+// word of farewell it kills all that is left, then calls bereft, if there is one, once its parent is gone. Interrupts and
+// hang-ups are none of its business.
+func Supervise(in io.Reader, out io.Writer, bereft func(context.Context) error) (status int) {
+	parent := os.Getppid()
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	w := &watch{hunt: hunt{roots: map[int]string{}, seen: map[int]string{}}}
 	fmt.Fprintln(out, wordReady)
@@ -42,10 +44,28 @@ func Supervise(in io.Reader, out io.Writer) (status int) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	thawAll(w.disks)
-	if err := errors.Join(sweep(ctx, w.hunt), clearAll(w.disks, w.dirs)); err != nil {
+	err := errors.Join(sweep(ctx, w.hunt), clearAll(w.disks, w.dirs))
+	if bereft != nil {
+		err = errors.Join(err, mourn(parent, bereft))
+	}
+	if err != nil {
 		return 1
 	}
 	return 0
+}
+
+// mourn waits until the parent is gone: a process that dies closes what it has open first, and counts as alive for a while.
+func mourn(parent int, bereft func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	for os.Getppid() == parent {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the parent has closed the pipe, and lives")
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	return bereft(ctx)
 }
 
 // watch is what a supervisor knows.
