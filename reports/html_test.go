@@ -150,6 +150,9 @@ func TestHostileStringsStayText(t *testing.T) {
 	for i := range o.History.Ops {
 		op := &o.History.Ops[i]
 		op.Error, op.Text, op.Targets = evil, evil, []string{evil}
+		if op.Client != "nemesis" {
+			op.Client = evil
+		}
 		if op.Lock != "" {
 			op.Lock = evil
 		}
