@@ -131,9 +131,9 @@ func allowsItself(t *testing.T, root *html.Node) {
 	}
 }
 
-// TestPageBody keeps the text and pictures of two pages; what is packed has tests of its own.
+// TestPageBody keeps the text and pictures of three pages; what is packed has tests of its own.
 func TestPageBody(t *testing.T) {
-	for name, o := range map[string]*runner.Outcome{"stale-write": staleWrite(nil), "inconclusive": inconclusive()} {
+	for name, o := range map[string]*runner.Outcome{"stale-write": staleWrite(nil), "inconclusive": inconclusive(), "crashed-holder": crashedHolder()} {
 		text := written(t, HTML(HTMLOptions{Folder: Folder{Scenario: "name: long-pause", Logs: []Log{{"n1.log", "Ready to accept connections"}}}}), o)
 		_, body, ok := strings.Cut(text, "<body>")
 		body, _, end := strings.Cut(body, `<script type="application/json"`)

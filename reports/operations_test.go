@@ -127,6 +127,16 @@ func TestOperationsOfAPage(t *testing.T) {
 	}
 }
 
+// TestRowsOfACrash: what was renewed says until when, and what was never answered has no end.
+func TestRowsOfACrash(t *testing.T) {
+	u := unpack(t, written(t, HTML(HTMLOptions{}), crashedHolder()))
+	var got []string
+	for i := range u.rows {
+		got = append(got, u.line(i))
+	}
+	golden(t, "testdata/crashed-holder.rows.golden", strings.Join(got, "\n")+"\n")
+}
+
 func TestLargeNumbersOfAPage(t *testing.T) {
 	u := unpack(t, written(t, HTML(HTMLOptions{}), hostile()))
 	found := false
