@@ -144,6 +144,24 @@ func TestPageBody(t *testing.T) {
 	}
 }
 
+// TestPlotSummary says nothing of time in which nothing was asked for or granted.
+func TestPlotSummary(t *testing.T) {
+	some := runner.Part{Attempts: 4, Availability: .5, Acquire: runner.Quantiles{N: 2, P99: ms(12)}}
+	none, refused := runner.Part{Availability: 1}, runner.Part{Attempts: 4, Availability: 1}
+	for want, m := range map[string]runner.Metrics{
+		"In calm time p99 was 12 ms and availability 50.0 %.":                                                      {Calm: some, Faults: none},
+		"In calm time p99 was 12 ms and availability 50.0 %; around faults p99 was 12 ms and availability 50.0 %.": {Calm: some, Faults: some},
+		"Around faults p99 was 12 ms and availability 50.0 %.":                                                     {Calm: none, Faults: some},
+		"In calm time availability was 100 %.":                                                                     {Calm: refused, Faults: none},
+		"In calm time availability was 100 %; around faults p99 was 12 ms and availability 50.0 %.":                {Calm: refused, Faults: some},
+		"In calm time p99 was 12 ms and availability 50.0 %; around faults availability was 100 %.":                {Calm: some, Faults: refused},
+	} {
+		if got := plotSummary(&runner.Outcome{Metrics: m}); got != "Acquire latency and availability over the run. "+want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestHostileStringsStayText(t *testing.T) {
 	const evil = `</script></style><img src=x onerror=alert(1)>"'`
 	o := staleWrite(nil)
