@@ -317,7 +317,7 @@ func (s *screen) next() {
 	if s.o.Again == "" {
 		return
 	}
-	if s.o.Conclusion.Exit == runner.ExitInconclusive && s.o.Scenario != nil && s.o.Scenario.Run.Duration > 0 && !s.cut() {
+	if s.o.Conclusion.Exit == runner.ExitInconclusive && s.o.Scenario != nil && s.o.Scenario.Run.Duration > 0 && !s.cut() && strings.HasPrefix(s.o.Again, "locktest run ") {
 		longer := 2 * s.o.Scenario.Run.Duration
 		s.line("  longer   " + clean(s.o.Again) + " --set run.duration=" + longer.String())
 	}
