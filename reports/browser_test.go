@@ -300,6 +300,15 @@ func TestBrowserKeys(t *testing.T) {
 	b.wait(`document.getElementById("window").textContent.startsWith("10.")`)
 }
 
+// What is left open lasts until the history's end, also of a client that crashed.
+func TestBrowserCallsLeftOpen(t *testing.T) {
+	b := open(t, browser(t), reportOf(t, crashedHolder(), HTMLOptions{}), true)
+	for filter, want := range map[string]string{"t:4..4.5 result:open": "2 of", "t:4..4.5 outcome:ok": "0 of", "t:2.9..3 op:acquire": "2 of"} {
+		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#q=" + encodeURIComponent(%q)`, filter)))
+		b.wait(fmt.Sprintf(`document.getElementById("filter").value === %q && document.getElementById("matches").textContent.startsWith(%q)`, filter, want))
+	}
+}
+
 func TestBrowserLightAndDark(t *testing.T) {
 	b := open(t, browser(t), reportOf(t, staleWrite(nil), HTMLOptions{}), true)
 	ground := `getComputedStyle(document.body).backgroundColor`
