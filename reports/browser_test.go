@@ -292,8 +292,21 @@ func TestBrowserKeys(t *testing.T) {
 	b.wait(`document.getElementById("window").textContent.startsWith("0.000 to")`)
 	b.do(chromedp.Click(chromedp.CSS("#filter")), chromedp.SendKeys(chromedp.CSS("#filter"), "outcome:not-held"))
 	b.wait(`document.getElementById("matches").textContent.startsWith("1 of")`)
+	for filter, want := range map[string]string{"result:not-held": "1 of", "t:13.5..14 op:acquire": "1 of", "t:13.5..14s op:write": "0 of", "t:..12.004 op:acquire": "1 of", "t:15900ms..": "3 of"} {
+		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#q=" + encodeURIComponent(%q)`, filter)))
+		b.wait(fmt.Sprintf(`document.getElementById("filter").value === %q && document.getElementById("matches").textContent.startsWith(%q)`, filter, want))
+	}
 	b.do(chromedp.Click(chromedp.CSS("table.events a")))
 	b.wait(`document.getElementById("window").textContent.startsWith("10.")`)
+}
+
+// What is left open lasts until the history's end, also of a client that crashed.
+func TestBrowserCallsLeftOpen(t *testing.T) {
+	b := open(t, browser(t), reportOf(t, crashedHolder(), HTMLOptions{}), true)
+	for filter, want := range map[string]string{"t:4..4.5 result:open": "2 of", "t:4..4.5 outcome:ok": "0 of", "t:2.9..3 op:acquire": "2 of"} {
+		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#q=" + encodeURIComponent(%q)`, filter)))
+		b.wait(fmt.Sprintf(`document.getElementById("filter").value === %q && document.getElementById("matches").textContent.startsWith(%q)`, filter, want))
+	}
 }
 
 func TestBrowserLightAndDark(t *testing.T) {

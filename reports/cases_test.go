@@ -19,6 +19,7 @@ func cases() map[string]*runner.Outcome {
 		"strangers-release":  strangersRelease(),
 		"stuck-lock":         stuckLock(),
 		"unknown-acquire":    unknownAcquire(),
+		"crashed-holder":     crashedHolder(),
 		"clean":              cleanRun(),
 		"inconclusive":       inconclusive(),
 		"hostile":            hostile(),
@@ -168,6 +169,37 @@ func unknownAcquire() *runner.Outcome {
 			Message: "c3's release of \"orders\" between 13.800 s and 13.801 s was answered OK, so that it held it then; c1 held it from 13.205 s to 14.100 s.",
 		}),
 		held(checker.Coverage, "1 fault, 1 hit a hold"),
+	)
+}
+
+// crashedHolder: a lease that is renewed, granted to another one meanwhile; the first is refused a write and dies, with a call that
+// is never answered, as another client's acquire isn't; its next process goes on.
+func crashedHolder() *runner.Outcome {
+	b := newBook(history.PerGrant, history.ChecksToken)
+	b.acquire("c1", 1, 1000, 1010, 1)
+	b.add("renewed", history.Op{Client: "c1", Type: history.Renewed, Lock: "orders", Grant: 1, Time: ms(2000), Valid: ms(4000)})
+	b.write("w1", "c1", 1, 2100, 2101, 1, 1, 0, 10)
+	b.add("a3?", history.Op{Client: "c3", Type: history.Invoke, F: history.Acquire, Lock: "orders", Grant: 3, Time: ms(2500)})
+	b.acquire("c2", 2, 2600, 3300, 2)
+	b.write("w2", "c2", 2, 3350, 3351, 2, 2, 1, 20)
+	b.op("w1b", "c1", history.Write, 3400, 3401, history.Op{Grant: 1, Token: 1, Value: 3, Base: 1, Type: history.Fail, Outcome: history.Rejected})
+	b.add("e1?", history.Op{Client: "c1", Type: history.Invoke, F: history.Extend, Lock: "orders", Grant: 1, Time: ms(3450), TTL: 2 * time.Second})
+	b.fault(1, "kill", "kill c1 (SIGKILL)", 3500, 4900, "c1")
+	b.add("crash", history.Op{Client: "c1", Type: history.Crash, Time: ms(3500)})
+	b.release("c2", 2, 5000, 5002, history.OK, "")
+	b.op("a4", "c1", history.Acquire, 5100, 5110, history.Op{Process: 1, Grant: 4, Token: 3, TTL: 2 * time.Second, Valid: ms(7108)})
+	b.op("r4", "c1", history.Release, 5200, 5201, history.Op{Process: 1, Grant: 4})
+	b.finish()
+	live := held(checker.Liveness, "slowest recovery 0.210 s after a fault (limit 7 s)")
+	live.Numbers = map[string]float64{"slowest_recovery_s": 0.21, "slowest_takeover_s": 1.61, "longest_idle_s": 0.108}
+	fair := held(checker.Fairness, "longest wait 0.700 s")
+	fair.Numbers = map[string]float64{"longest_wait_s": 0.7}
+	return b.outcome(nil,
+		violated(checker.MutualExclusion, "3 holds, 1 overlap", checker.Finding{
+			Kind: checker.DoubleGrant, Lock: "orders", Ops: b.at("a1", "renewed", "a2", "crash"), Grants: []int{1, 2}, Blame: checker.Service, Strength: checker.Definite, At: ms(3300), Until: ms(3500),
+			Message: "c1 and c2 were both entitled to \"orders\" from 3.300 s to 3.500 s (200 ms): the lease of c1 was in force until 4.000 s, that of c2 began by 3.300 s.",
+		}),
+		held(checker.ResourceSafety, "2 writes, 0 stale, 1 late one refused"), live, fair, held(checker.Coverage, "1 fault, 1 hit a hold"),
 	)
 }
 

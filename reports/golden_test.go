@@ -149,6 +149,30 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// Where nothing was attempted nothing is said of availability.
+func TestJSONOfNoAttempt(t *testing.T) {
+	o := inconclusive()
+	o.Metrics.Faults = runner.Part{Availability: 1}
+	var d struct {
+		Metrics struct {
+			Calm, Faults struct {
+				Attempts     int
+				Availability *float64
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(written(t, JSON, o)), &d); err != nil {
+		t.Fatal(err)
+	}
+	var read Document
+	if err := json.Unmarshal([]byte(written(t, JSON, o)), &read); err != nil || read.Metrics.Measured() != o.Metrics {
+		t.Errorf("%v, read %+v, was %+v", err, read.Metrics.Measured(), o.Metrics)
+	}
+	if calm := d.Metrics.Calm; calm.Attempts != 1 || calm.Availability == nil || *calm.Availability != 1 || d.Metrics.Faults.Availability != nil {
+		t.Errorf("%+v", d.Metrics)
+	}
+}
+
 func TestGroups(t *testing.T) {
 	o := staleWrite(nil)
 	groups := Groups(o.History, o.Results)

@@ -131,9 +131,9 @@ func allowsItself(t *testing.T, root *html.Node) {
 	}
 }
 
-// TestPageBody keeps the text and pictures of two pages; what is packed has tests of its own.
+// TestPageBody keeps the text and pictures of three pages; what is packed has tests of its own.
 func TestPageBody(t *testing.T) {
-	for name, o := range map[string]*runner.Outcome{"stale-write": staleWrite(nil), "inconclusive": inconclusive()} {
+	for name, o := range map[string]*runner.Outcome{"stale-write": staleWrite(nil), "inconclusive": inconclusive(), "crashed-holder": crashedHolder()} {
 		text := written(t, HTML(HTMLOptions{Folder: Folder{Scenario: "name: long-pause", Logs: []Log{{"n1.log", "Ready to accept connections"}}}}), o)
 		_, body, ok := strings.Cut(text, "<body>")
 		body, _, end := strings.Cut(body, `<script type="application/json"`)
@@ -144,12 +144,33 @@ func TestPageBody(t *testing.T) {
 	}
 }
 
+// TestPlotSummary says nothing of time in which nothing was asked for or granted.
+func TestPlotSummary(t *testing.T) {
+	some := runner.Part{Attempts: 4, Availability: .5, Acquire: runner.Quantiles{N: 2, P99: ms(12)}}
+	none, refused := runner.Part{Availability: 1}, runner.Part{Attempts: 4, Availability: 1}
+	for want, m := range map[string]runner.Metrics{
+		"In calm time p99 was 12 ms and availability 50.0 %.":                                                      {Calm: some, Faults: none},
+		"In calm time p99 was 12 ms and availability 50.0 %; around faults p99 was 12 ms and availability 50.0 %.": {Calm: some, Faults: some},
+		"Around faults p99 was 12 ms and availability 50.0 %.":                                                     {Calm: none, Faults: some},
+		"In calm time availability was 100 %.":                                                                     {Calm: refused, Faults: none},
+		"In calm time availability was 100 %; around faults p99 was 12 ms and availability 50.0 %.":                {Calm: refused, Faults: some},
+		"In calm time p99 was 12 ms and availability 50.0 %; around faults availability was 100 %.":                {Calm: some, Faults: refused},
+	} {
+		if got := plotSummary(&runner.Outcome{Metrics: m}); got != "Acquire latency and availability over the run. "+want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestHostileStringsStayText(t *testing.T) {
 	const evil = `</script></style><img src=x onerror=alert(1)>"'`
 	o := staleWrite(nil)
 	for i := range o.History.Ops {
 		op := &o.History.Ops[i]
 		op.Error, op.Text, op.Targets = evil, evil, []string{evil}
+		if op.Client != "nemesis" {
+			op.Client = evil
+		}
 		if op.Lock != "" {
 			op.Lock = evil
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/locktest/locktest/history"
@@ -63,13 +64,26 @@ func plot(o *runner.Outcome) template.HTML {
 	return template.HTML(p.String())
 }
 
+// plotSummary is the picture in a sentence, of what was there: all of a run may have been under a fault, and nothing granted.
 func plotSummary(o *runner.Outcome) string {
-	calm, faults := o.Metrics.Calm, o.Metrics.Faults
-	text := fmt.Sprintf("Acquire latency and availability over the run. In calm time p99 was %s and availability %s", short(calm.Acquire.P99), percent(calm.Availability))
-	if faults.Attempts > 0 {
-		text += fmt.Sprintf("; around faults %s and %s", short(faults.Acquire.P99), percent(faults.Availability))
+	var parts []string
+	for _, part := range []struct {
+		when string
+		runner.Part
+	}{{"in calm time ", o.Metrics.Calm}, {"around faults ", o.Metrics.Faults}} {
+		text := part.when
+		if part.Acquire.N > 0 {
+			text += "p99 was " + short(part.Acquire.P99) + " and "
+		}
+		text += "availability "
+		if part.Acquire.N == 0 {
+			text += "was "
+		}
+		if part.Attempts > 0 {
+			parts = append(parts, text+percent(part.Availability))
+		}
 	}
-	return text + "."
+	return "Acquire latency and availability over the run. " + sentence(capital(strings.Join(parts, "; ")))
 }
 
 type plotter struct {

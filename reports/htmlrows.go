@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/locktest/locktest/checker"
@@ -89,6 +90,7 @@ func (o *operations) choose(h *history.History, groups []Group, most int) {
 		room[c] = min(counts[c], free)
 		free -= room[c]
 	}
+	given := room
 	kept := make([]row, 0, most)
 	until := time.Duration(0)
 	for i, r := range o.rows {
@@ -101,8 +103,25 @@ func (o *operations) choose(h *history.History, groups []Group, most int) {
 		}
 	}
 	o.rows = kept
-	o.left = fmt.Sprintf("%s of %s operations and events are in this page: what violations rest on and what was near them, what was near faults, what was left without an answer, and the rest up to %s s. The history has all of them.",
-		grouped(len(kept)), grouped(o.whole), at(until))
+	o.left = fmt.Sprintf("%s of %s operations and events are in this page: %s. The history has all of them.", grouped(len(kept)), grouped(o.whole), taken(counts, given, until))
+}
+
+// taken says what a page has of each class, of which there are so many and so many were taken.
+func taken(counts, given [keptEarly + 1]int, until time.Duration) string {
+	parts := []string{"what violations rest on and events that no client asked for"}
+	for n, what := range []string{"what was near violations", "what was near faults", "what was left without an answer"} {
+		switch c := keptViolation + n; given[c] {
+		case 0:
+		case counts[c]:
+			parts = append(parts, what)
+		default:
+			parts = append(parts, "some of "+what)
+		}
+	}
+	if given[keptEarly] > 0 {
+		parts = append(parts, "of the rest what began until "+at(until)+" s")
+	}
+	return strings.Join(parts, "; ")
 }
 
 func (r *row) class(violations, edges []span) uint8 {

@@ -40,7 +40,7 @@ type Document struct {
 	Groups      []DocumentGroup      `json:"violations"`
 	Faults      []DocumentFault      `json:"faults"`
 	Counts      Counts               `json:"counts"`
-	Metrics     runner.Metrics       `json:"metrics"`
+	Metrics     DocumentMetrics      `json:"metrics"`
 	Stalls      DocumentStalls       `json:"host_stalls"`
 	Versions    map[string]string    `json:"versions,omitempty"`
 	Paths       map[string]string    `json:"paths,omitempty"`
@@ -95,6 +95,40 @@ type Counts struct {
 	Crashes  int `json:"crashes"`
 }
 
+// DocumentMetrics are a run's metrics, in calm time, around faults, and in all.
+type DocumentMetrics struct {
+	Calm   DocumentPart `json:"calm"`
+	Faults DocumentPart `json:"faults"`
+	All    DocumentPart `json:"all"`
+}
+
+// DocumentPart are the metrics of a part of a run. Its availability is absent where nothing was attempted.
+type DocumentPart struct {
+	runner.Part
+	Availability *float64 `json:"availability,omitempty"`
+}
+
+// Measured are the metrics as a run has them.
+func (m DocumentMetrics) Measured() runner.Metrics {
+	part := func(p DocumentPart) runner.Part {
+		if p.Part.Availability = 1; p.Availability != nil {
+			p.Part.Availability = *p.Availability
+		}
+		return p.Part
+	}
+	return runner.Metrics{Calm: part(m.Calm), Faults: part(m.Faults), All: part(m.All)}
+}
+
+func documentMetrics(m runner.Metrics) DocumentMetrics {
+	part := func(p runner.Part) DocumentPart {
+		if p.Attempts == 0 {
+			return DocumentPart{Part: p}
+		}
+		return DocumentPart{Part: p, Availability: &p.Availability}
+	}
+	return DocumentMetrics{part(m.Calm), part(m.Faults), part(m.All)}
+}
+
 // DocumentStalls are the stalls of the host that were measured.
 type DocumentStalls struct {
 	Count int           `json:"count"`
@@ -127,7 +161,7 @@ func NewDocument(o *runner.Outcome) *Document {
 		Separate: o.Separate, Seed: fmt.Sprint(o.Seed), Began: o.Began, Word: o.Conclusion.Word, Exit: o.Conclusion.Exit,
 		Met: o.Conclusion.Exit == runner.ExitOK && o.Err == nil, Conditions: some(o.Conclusion.Conditions),
 		Expected: some(o.Conclusion.Expected), Accepted: some(o.Conclusion.Accepted), Known: some(o.Conclusion.Known), Properties: some(o.Results),
-		CrossCheck: o.CrossCheck, Groups: []DocumentGroup{}, Faults: []DocumentFault{}, Metrics: o.Metrics, Paths: paths(o),
+		CrossCheck: o.CrossCheck, Groups: []DocumentGroup{}, Faults: []DocumentFault{}, Metrics: documentMetrics(o.Metrics), Paths: paths(o),
 		Again: o.Again, Interrupted: o.Interrupted,
 	}
 	if o.Scenario != nil {

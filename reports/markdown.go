@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/locktest/locktest/checker"
+	"github.com/locktest/locktest/internal/access"
 	"github.com/locktest/locktest/runner"
 )
 
@@ -166,6 +167,5 @@ func (m *markdown) again(b *Batch) {
 
 // cell makes text of one cell: no markup of its own, nobody mentioned.
 func cell(text string) string {
-	text = shortened(text, markdownCell)
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "\\|", "`", "&#96;", "*", "&#42;", "_", "&#95;", "[", "&#91;", "@", "&#64;", "\\", "&#92;").Replace(text)
+	return access.MarkdownEscaper().Replace(shortened(text, markdownCell))
 }

@@ -127,6 +127,16 @@ func TestOperationsOfAPage(t *testing.T) {
 	}
 }
 
+// TestRowsOfACrash: what was renewed says until when, and what was never answered has no end.
+func TestRowsOfACrash(t *testing.T) {
+	u := unpack(t, written(t, HTML(HTMLOptions{}), crashedHolder()))
+	var got []string
+	for i := range u.rows {
+		got = append(got, u.line(i))
+	}
+	golden(t, "testdata/crashed-holder.rows.golden", strings.Join(got, "\n")+"\n")
+}
+
 func TestLargeNumbersOfAPage(t *testing.T) {
 	u := unpack(t, written(t, HTML(HTMLOptions{}), hostile()))
 	found := false
@@ -171,6 +181,39 @@ func TestTheMostOfAPage(t *testing.T) {
 		}
 		if !slices.IsSorted(u.columns["start"]) {
 			t.Error("the rows aren't in order")
+		}
+	}
+}
+
+// TestTheCapSaysWhatIsThere: only what is there as a whole is said to be.
+func TestTheCapSaysWhatIsThere(t *testing.T) {
+	o := synthetic(20_000)
+	for most, want := range map[int]string{
+		1:  "what violations rest on and events that no client asked for. The history",
+		50: "what violations rest on and events that no client asked for; some of what was near violations. The history",
+	} {
+		page := visible(parsed(t, written(t, HTML(HTMLOptions{Max: most}), o)))
+		if _, said, _ := strings.Cut(page, "events are in this page: "); !strings.HasPrefix(said, want) {
+			t.Errorf("of %d: %.200q", most, said)
+		}
+	}
+	sparse := synthetic(4_000) // most of it is near nothing once it is spread over minutes
+	for i := range sparse.History.Ops {
+		sparse.History.Ops[i].Time *= 600
+	}
+	for r := range sparse.Results {
+		for f := range sparse.Results[r].Findings {
+			sparse.Results[r].Findings[f].At *= 600
+			sparse.Results[r].Findings[f].Until *= 600
+		}
+	}
+	for most, want := range map[int]string{
+		3_500: "what was near violations; what was near faults; what was left without an answer; of the rest what began until ",
+		90:    "what was near violations; some of what was near faults. The history",
+	} {
+		page := visible(parsed(t, written(t, HTML(HTMLOptions{Max: most}), sparse)))
+		if _, said, _ := strings.Cut(page, "events are in this page: "); !strings.Contains(said, "; "+want) {
+			t.Errorf("of %d: %.300q", most, said)
 		}
 	}
 }

@@ -28,22 +28,27 @@ type Operation struct {
 
 // Operations pairs the calls of a history with their answers, in the order of the calls.
 func Operations(h *history.History) []Operation {
+	type caller struct {
+		thread  string
+		process int // another one of the same client doesn't answer
+	}
 	var out []Operation
-	open := map[string]int{}
+	open := map[caller]int{}
 	var last time.Duration
 	for i := range h.Ops {
 		op := &h.Ops[i]
 		last = op.Time
+		by := caller{threadOf(op), op.Process}
 		switch {
 		case op.Type == history.Invoke:
-			open[threadOf(op)] = len(out)
+			open[by] = len(out)
 			out = append(out, Operation{Index: i, At: op.Time, Client: threadOf(op), Op: string(op.F), Lock: op.Lock, Grant: op.Grant, Token: op.Token, Result: "open"})
 		case op.Completes():
-			n, ok := open[threadOf(op)]
+			n, ok := open[by]
 			if !ok {
 				continue
 			}
-			delete(open, threadOf(op))
+			delete(open, by)
 			o := &out[n]
 			o.Took, o.Result, o.Note = op.Time-o.At, endOf(op), noteOf(op)
 			if op.Grant != 0 {
@@ -99,10 +104,10 @@ type term struct{ field, value string }
 
 // filterFields are what a term can name.
 func filterFields() []string {
-	return []string{"client", "op", "result", "lock", "grant", "token", "t"}
+	return []string{"client", "op", "result", "outcome", "lock", "grant", "token", "t"}
 }
 
-// ParseFilter reads terms with blanks between, all of which have to hold: client:c2, op:acquire, result:unknown, lock:orders,
+// ParseFilter reads terms with blanks between, all of which have to hold: client:c2, op:acquire, result:unknown (or outcome:), lock:orders,
 // grant:7, token:41, t:12..16 in seconds (either end may be left out); another word has to stand in the operation's note, or
 // be its client, operation, lock or result. A client:c1 is c1/2 too.
 func ParseFilter(text string) (Filter, error) {
@@ -133,6 +138,8 @@ func ParseFilter(text string) (Filter, error) {
 			if f.To > 0 && f.From > f.To {
 				return f, fmt.Errorf("%q: it ends before it begins", word)
 			}
+		case field == "outcome": // as the page's table has it
+			f.terms = append(f.terms, term{"result", value})
 		default:
 			f.terms = append(f.terms, term{field, value})
 		}

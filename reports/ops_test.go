@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -14,10 +15,32 @@ func TestOperations(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "testdata/stale-write.ops.txt", w.String())
+	w.Reset()
+	if err := WriteOperations(&w, Operations(crashedHolder().History)); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/crashed-holder.ops.txt", w.String())
 	if hostile := Operations(hostile().History); len(hostile) == 0 {
 		t.Error("no operations")
 	} else if w.Reset(); WriteOperations(&w, hostile) != nil || strings.ContainsRune(w.String(), '\x1b') {
 		t.Errorf("an escape sequence is in it: %q", w.String())
+	}
+}
+
+// A call that a process left open lasts until the history's end, also where the client goes on as another process.
+func TestCallsLeftOpen(t *testing.T) {
+	f, err := ParseFilter("t:4..4.5 result:open")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, o := range Operations(crashedHolder().History) {
+		if f.Selects(o) {
+			got = append(got, fmt.Sprintf("%s %s %s", o.Client, o.Op, o.Took))
+		}
+	}
+	if diff := cmp.Diff([]string{"c3 acquire 2.701s", "c1 extend 1.751s"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -37,6 +60,7 @@ func TestFilter(t *testing.T) {
 		"lock:orders client:c1":    {"c1 acquire ok", "c1 release ok"},
 		"not-held":                 {"c2 release not-held"},
 		"client:c1 client:c2":      nil,
+		"outcome:not-held":         {"c2 release not-held"},
 		"  op:acquire  client:c2 ": {"c2 acquire ok"},
 	} {
 		f, err := ParseFilter(text)
@@ -66,6 +90,7 @@ func TestFilterThatCannotMatch(t *testing.T) {
 	for text, want := range map[string]string{
 		"client:c9":                   "c1",
 		"result:nonsense":             "not-held",
+		"outcome:nonsense":            "not-held",
 		"op:aquire":                   "acquire",
 		"lock:order":                  "orders",
 		"result:unknown":              "",

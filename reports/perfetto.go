@@ -125,6 +125,9 @@ func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsec
 func (t *tracer) event(op *history.Op) {
 	switch op.Type {
 	case history.Invoke:
+		if left := t.open[threadOf(op)]; left != nil {
+			t.unanswered(left, op.Time) // by a process of this client that is no more
+		}
 		t.open[threadOf(op)] = op
 		if op.F == history.Release {
 			t.letGo(op.Grant, op.Time, "released")
@@ -157,7 +160,7 @@ func (t *tracer) instant(op *history.Op, name string) {
 // completed writes an operation as a whole: on one thread they never overlap.
 func (t *tracer) completed(op *history.Op) {
 	call := t.open[threadOf(op)]
-	if call == nil {
+	if call == nil || call.Process != op.Process {
 		return
 	}
 	delete(t.open, threadOf(op))
@@ -182,6 +185,16 @@ func (t *tracer) completed(op *history.Op) {
 	case call.F == history.Write:
 		t.add(traceEvent{Name: "grant", Category: "grant", Phase: "f", Bind: "e", ID: fmt.Sprint(call.Grant), Time: micros(call.Time) + length/2, Process: traceClients, Thread: thread})
 	}
+}
+
+// unanswered writes a call whose answer wasn't recorded.
+func (t *tracer) unanswered(call *history.Op, until time.Duration) {
+	length := micros(until - call.Time)
+	args := map[string]any{"index": call.Index, "result": "open", "lock": call.Lock}
+	if call.Grant != 0 {
+		args["grant"] = call.Grant
+	}
+	t.add(traceEvent{Name: string(call.F) + " open", Category: string(call.F), Phase: "X", Time: micros(call.Time), Duration: &length, Process: traceClients, Thread: t.track(traceClients, threadOf(call)), Args: args})
 }
 
 // endOf is how an operation ended, in one word.
@@ -241,6 +254,9 @@ func (t *tracer) end() {
 	var last time.Duration
 	if n := len(t.h.Ops); n > 0 {
 		last = t.h.Ops[n-1].Time
+	}
+	for _, call := range slices.SortedFunc(maps.Values(t.open), func(a, b *history.Op) int { return a.Index - b.Index }) {
+		t.unanswered(call, last)
 	}
 	for _, grant := range slices.Sorted(maps.Keys(t.holds)) {
 		t.letGo(grant, last, "the history's end")

@@ -69,6 +69,20 @@ func TestPerfetto(t *testing.T) {
 	}
 }
 
+// What was never answered is on its thread all the same: until the history's end, or until its client goes on as another process.
+func TestPerfettoOfACrash(t *testing.T) {
+	golden(t, "testdata/crashed-holder.trace.json", written(t, Perfetto, crashedHolder()))
+	var got []string
+	for _, e := range traced(t, crashedHolder()).TraceEvents {
+		if e.Phase == "X" && e.Args["result"] == "open" {
+			got = append(got, fmt.Sprintf("%s %v+%v", e.Name, e.Time, *e.Duration))
+		}
+	}
+	if want := []string{"extend open 3.45e+06+1.65e+06", "acquire open 2.5e+06+2.701e+06"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A stale write is seen: the hold, the pause, both writes with an arrow from their grants, and what was found.
 func TestPerfettoOfAStaleWrite(t *testing.T) {
 	golden(t, "testdata/stale-write.trace.json", written(t, Perfetto, staleWrite(nil)))

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/locktest/locktest/checker"
 	"github.com/locktest/locktest/history"
@@ -42,6 +45,42 @@ func TestAnyHistory(t *testing.T) {
 	}
 }
 
+// hostileName is what a log may have for the name of a client: it clears the screen, and has lines.
+const hostileName = "web\x1b[2J\n\r1"
+
+// TestNamesAreCleaned: whatever a name has in it, the screen is the same as with blanks there.
+func TestNamesAreCleaned(t *testing.T) {
+	for _, make := range []func() *runner.Outcome{func() *runner.Outcome { return staleWrite(nil) }, overlap, strangersRelease, stuckLock, unknownAcquire, cleanRun} {
+		told := func(name string) string {
+			o := make()
+			for i := range o.History.Ops {
+				op := &o.History.Ops[i]
+				op.Client = renamed(op.Client, name)
+				op.Targets = slices.Clone(op.Targets)
+				for k, target := range op.Targets {
+					op.Targets[k] = renamed(target, name)
+				}
+			}
+			o.Scenario.Name, o.Lock, o.Run, o.Dir, o.Again, o.Report = name, name, name, name, "locktest check "+name, name
+			return written(t, Text(Style{}), o) + written(t, Verdict(Style{}), o)
+		}
+		got := told(hostileName)
+		if diff := cmp.Diff(told(clean(hostileName)), got); diff != "" {
+			t.Errorf("a name changes the screen (-clean +hostile):\n%s", diff)
+		}
+		if strings.ContainsRune(got, '\x1b') {
+			t.Error("an escape sequence is on the screen")
+		}
+	}
+}
+
+func renamed(client, name string) string {
+	if client == "nemesis" || client == "" || client == "n1" {
+		return client
+	}
+	return name + client
+}
+
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
 func anyOutcome(r *rand.Rand) *runner.Outcome {
@@ -52,7 +91,7 @@ func anyOutcome(r *rand.Rand) *runner.Outcome {
 		now += time.Duration(r.IntN(2)*r.IntN(1000)) * time.Millisecond
 		h.Ops = append(h.Ops, anyOp(r, i, now))
 	}
-	o := &runner.Outcome{Run: "1", Dir: "runs/1", Scenario: &scenarios.Scenario{Name: "any"}, Lock: "redis/single", History: h, Again: "locktest run runs/1/scenario.resolved.yaml"}
+	o := &runner.Outcome{Run: "1", Dir: "runs/1", Scenario: &scenarios.Scenario{Name: pick(r, "any", hostileName)}, Lock: pick(r, "redis/single", hostileName), History: h, Again: "locktest run runs/1/scenario.resolved.yaml"}
 	for _, p := range []string{checker.MutualExclusion, checker.ResourceSafety, checker.Fencing, checker.Liveness, checker.Coverage} {
 		res := checker.Result{Property: p, Verdict: checker.Verdict(r.IntN(4)), Summary: "some \x1b[1mwords", Why: pick(r, "", "a reason")}
 		for range r.IntN(4) {
@@ -65,7 +104,7 @@ func anyOutcome(r *rand.Rand) *runner.Outcome {
 		}
 		o.Results = append(o.Results, res)
 	}
-	o.Metrics = runner.Measure(&history.History{})
+	o.Metrics = runner.Measure(h)
 	o.Conclusion = runner.Conclude(o.Scenario, o.Results, o.Metrics)
 	return o
 }
@@ -73,10 +112,10 @@ func anyOutcome(r *rand.Rand) *runner.Outcome {
 func anyOp(r *rand.Rand, i int, now time.Duration) history.Op {
 	types := []history.Type{history.Invoke, history.OK, history.Fail, history.Info, history.Lost, history.Renewed, history.Crash, history.FaultBegin, history.FaultEnd, history.FaultMissed, history.HostStall, history.Observed, history.Phase}
 	return history.Op{
-		Index: i, Time: now, Client: fmt.Sprintf("c%d", 1+r.IntN(4)), Type: types[r.IntN(len(types))], Process: r.IntN(2), Lock: "orders", Resource: "stock",
+		Index: i, Time: now, Client: pick(r, "c1", "c2", "c3", hostileName), Type: types[r.IntN(len(types))], Process: r.IntN(2), Lock: "orders", Resource: "stock",
 		F: pick(r, history.Acquire, history.Extend, history.Release, history.Read, history.Write, "pause"), Grant: r.IntN(6), Token: uint64(r.IntN(5)),
 		TTL: time.Duration(r.IntN(3)) * time.Second, Valid: time.Duration(r.IntN(3)) * 3 * time.Second, Outcome: pick(r, "", history.Busy, history.NotHeld, history.Rejected, history.Late, history.Gone),
-		Value: int64(r.IntN(9)), Fault: r.IntN(4), Targets: pick(r, nil, []string{"c1"}, []string{"n1", "c2"}), Name: "warmup", Text: pick(r, "", "pause c1", "\x1b[2J"), Error: "an error",
+		Value: int64(r.IntN(9)), Fault: r.IntN(4), Targets: pick(r, nil, []string{"c1"}, []string{hostileName}, []string{"n1", "c2"}), Name: "warmup", Text: pick(r, "", "pause c1", "\x1b[2J"), Error: "an error",
 	}
 }
 

@@ -94,10 +94,10 @@ func (p *page) flush(w io.Writer) error {
 	return err
 }
 
-// wrapped writes text between a first prefix and the width, further lines behind blanks.
+// wrapped writes text between a first prefix and the width, further lines behind blanks. Whatever names it has are made harmless.
 func (p *page) wrapped(first, text string) {
 	indent := strings.Repeat(" ", utf8.RuneCountInString(first))
-	for i, l := range wrap(text, p.style.width()-len(indent)) {
+	for i, l := range wrap(clean(text), p.style.width()-len(indent)) {
 		if i == 0 {
 			p.line(first + l)
 		} else {

@@ -145,10 +145,9 @@ func (s *Story) event(p *page, e event, wide, name int) {
 	if e.mark {
 		mark = "●"
 	}
-	who := e.who
-	prefix := fmt.Sprintf("    %*s  %s %s  ", wide, at(e.at), mark, pad(who, name))
-	result := e.result
-	lines := wrap(e.text, p.style.width()-len([]rune(prefix)))
+	prefix := fmt.Sprintf("    %*s  %s %s  ", wide, at(e.at), mark, pad(clean(e.who), name))
+	result := clean(e.result)
+	lines := wrap(clean(e.text), p.style.width()-len([]rune(prefix)))
 	last := &lines[len(lines)-1]
 	if result != "" {
 		column := resultColumn - len([]rune(prefix))

@@ -73,7 +73,7 @@ func (s *screen) facts() string {
 	if o.Run != "" {
 		facts = append(facts, "run "+o.Run)
 	}
-	return strings.Join(slices.DeleteFunc(facts, func(f string) bool { return f == "" }), "   ")
+	return strings.Join(slices.DeleteFunc(cleaned(facts), func(f string) bool { return f == "" }), "   ")
 }
 
 func (s *screen) painted(line string) string {
@@ -309,17 +309,17 @@ func (s *screen) ordered() []Group {
 // next prints only commands that exist.
 func (s *screen) next() {
 	if s.o.Dir != "" {
-		s.line("  history  " + filepath.ToSlash(filepath.Join(s.o.Dir, "history.jsonl")))
+		s.line("  history  " + clean(filepath.ToSlash(filepath.Join(s.o.Dir, "history.jsonl"))))
 	}
 	if s.o.Report != "" {
-		s.line("  report   " + filepath.ToSlash(s.o.Report))
+		s.line("  report   " + clean(filepath.ToSlash(s.o.Report)))
 	}
 	if s.o.Again == "" {
 		return
 	}
-	if s.o.Conclusion.Exit == runner.ExitInconclusive && s.o.Scenario != nil && s.o.Scenario.Run.Duration > 0 && !s.cut() {
+	if s.o.Conclusion.Exit == runner.ExitInconclusive && s.o.Scenario != nil && s.o.Scenario.Run.Duration > 0 && !s.cut() && strings.HasPrefix(s.o.Again, "locktest run ") {
 		longer := 2 * s.o.Scenario.Run.Duration
-		s.line("  longer   " + s.o.Again + " --set run.duration=" + longer.String())
+		s.line("  longer   " + clean(s.o.Again) + " --set run.duration=" + longer.String())
 	}
-	s.line("  again    " + s.o.Again)
+	s.line("  again    " + clean(s.o.Again))
 }

@@ -25,7 +25,7 @@ func (s *screen) properties() {
 		}
 		first := "  " + pad(plain(r.Property), name)
 		text := clean(r.Summary)
-		if r.Why != "" && !strings.Contains(text, r.Why) && !s.told(r.Why) {
+		if r.Why != "" && !strings.Contains(text, clean(r.Why)) && !s.told(r.Why) {
 			text = strings.TrimPrefix(text+"; "+clean(r.Why), "; ")
 		}
 		shown := shownVerdict(s.o.Conclusion, r)

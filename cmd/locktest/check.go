@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,9 @@ import (
 	"github.com/locktest/locktest/runner"
 	"github.com/locktest/locktest/scenarios"
 )
+
+// runsDir is where runs' folders lie unless a command is told otherwise.
+const runsDir = "runs"
 
 func (a *app) checkCommand() *cobra.Command {
 	var dir, cross, memory string
@@ -58,7 +62,7 @@ A history that was cut off, because the harness was killed, is judged as far as 
 			return a.finish(outcomes, g)
 		},
 	}
-	cmd.Flags().StringVar(&dir, "run-dir", "runs", "folder of the runs' folders")
+	cmd.Flags().StringVar(&dir, "run-dir", runsDir, "folder of the runs' folders")
 	cmd.Flags().StringVar(&cross, "cross-check", "on", "off: leave the second engine out")
 	cmd.Flags().StringVar(&memory, "memory", "", "what judging may take beyond the history, such as 2GiB; with more the verdict is inconclusive (default: no limit)")
 	promise.flags(cmd)
@@ -101,9 +105,36 @@ func (a *app) check(ctx context.Context, arg, root string, cross bool, p *promis
 	if _, err := os.Stat(filepath.Join(o.Dir, runner.ResolvedFile)); o.Scenario.Name != "" && (o.Dir == "" || errors.Is(err, fs.ErrNotExist)) {
 		fmt.Fprintf(a.stderr, "locktest: %s has no %s beside it: what the scenario %s expects and accepts is not applied\n", path, runner.ResolvedFile, o.Scenario.Name)
 	}
-	o.Again = "locktest check " + arg
+	o.Again = again(arg, root, p)
 	runner.Judge(ctx, o, h, checker.All(), catalog.CrossCheck(cross, catalog.Self()), limits)
 	return o, nil
+}
+
+// again is the command that judges the same once more.
+func again(arg, root string, p *promise) string {
+	words := []string{"locktest", "check", arg}
+	if strings.HasPrefix(arg, "-") {
+		words[2] = "./" + arg
+	}
+	if _, err := os.Stat(arg); err != nil && root != runsDir {
+		words = append(words, "--run-dir", root)
+	}
+	words = append(words, p.said()...)
+	for i, w := range words {
+		words[i] = shellWord(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// shellWord is a word as a shell takes it, in quotes where something in it has a meaning there.
+func shellWord(w string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_=+,./:@%", r) || r >= 0xa0 && unicode.IsLetter(r)
+	}
+	if w != "" && !strings.ContainsFunc(w, func(r rune) bool { return !plain(r) }) {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
 // expectations reads the scenario of a run; without one every property has to be held.

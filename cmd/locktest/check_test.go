@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -47,6 +48,42 @@ func TestCheckFromElsewhere(t *testing.T) {
 				t.Errorf("status %d, want %d and %q\n%s%s", r.status, c.want, c.says, r.stdout, r.stderr)
 			}
 		})
+	}
+}
+
+// What is printed to judge a history again can be typed: it says the same, whatever the file is called.
+func TestCheckAgain(t *testing.T) {
+	log := file(t, "Bob's $HOME locks (1).log", overlap)
+	edn := file(t, "mutex.edn", "{:type :invoke, :f :acquire, :process 0, :time 1000}\n{:type :ok, :f :acquire, :process 0, :time 2000}\n{:type :invoke, :f :acquire, :process 1, :time 3000}\n{:type :ok, :f :acquire, :process 1, :time 4000}\n")
+	dir := t.TempDir()
+	if r := locktest(t, "run", scenario(t, clean), "--run-dir", filepath.Join(dir, "my runs"), "-q"); r.status != 0 {
+		t.Fatalf("status %d\n%s", r.status, r.stderr)
+	}
+	for _, args := range [][]string{
+		{log, "--expiry", "lease", "--ttl", "2s", "--tokens", "none"},
+		{log, "--expiry", "lease", "--ttl", "2s", "--clock-error", "600ms", "--owner-checked=false"},
+		{edn, "--expiry", "none", "--release-proves-held=false"},
+		{"latest", "--run-dir", filepath.Join(dir, "my runs")},
+		{filepath.Join(dir, "my runs", "latest")},
+	} {
+		first := locktest(t, append([]string{"check", "--cross-check", "off"}, args...)...)
+		_, again, ok := strings.Cut(first.stdout, "  again    locktest ")
+		if !ok {
+			t.Fatalf("%q: nothing is printed\n%s%s", args, first.stdout, first.stderr)
+		}
+		again, _, _ = strings.Cut(again, "\n")
+		words, err := exec.Command("sh", "-c", "printf '%s\\n' "+again).Output()
+		if err != nil {
+			t.Fatalf("%s: %v", again, err)
+		}
+		typed := strings.Split(strings.TrimSuffix(string(words), "\n"), "\n")
+		second := locktest(t, append(typed, "--cross-check", "off")...)
+		if second.status != first.status || second.stdout != first.stdout {
+			t.Errorf("%q, typed as %q: status %d, was %d\n%s%s", args, typed, second.status, first.status, second.stdout, second.stderr)
+		}
+		if strings.Contains(first.stdout, "--set run.duration") {
+			t.Errorf("%q: check has no such flag\n%s", args, first.stdout)
+		}
 	}
 }
 

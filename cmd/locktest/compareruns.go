@@ -125,7 +125,7 @@ func (a *app) recordedOutcome(dir string) (o *runner.Outcome, version string, er
 		s = &scenarios.Scenario{Name: d.Scenario}
 	}
 	seed, _ := strconv.ParseUint(d.Seed, 10, 64)
-	o = &runner.Outcome{Run: d.Run, Dir: dir, Scenario: s, Lock: d.Lock, Seed: seed, Cluster: d.Cluster.Ran, Began: d.Began, Results: d.Properties, CrossCheck: d.CrossCheck, Metrics: d.Metrics, Interrupted: d.Interrupted}
+	o = &runner.Outcome{Run: d.Run, Dir: dir, Scenario: s, Lock: d.Lock, Seed: seed, Cluster: d.Cluster.Ran, Began: d.Began, Results: d.Properties, CrossCheck: d.CrossCheck, Metrics: d.Metrics.Measured(), Interrupted: d.Interrupted}
 	if d.Error != nil {
 		o.Err = errors.New(d.Error.Message)
 	}

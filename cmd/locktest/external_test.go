@@ -13,12 +13,15 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"fmt"
+	"html"
+	"html/template"
 	"io/fs"
 	"math/big"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,12 +34,13 @@ import (
 	"github.com/locktest/locktest/cluster"
 	"github.com/locktest/locktest/cluster/clustertest"
 	servers "github.com/locktest/locktest/cluster/process"
+	"github.com/locktest/locktest/internal/access"
 	"github.com/locktest/locktest/internal/ports"
 	"github.com/locktest/locktest/internal/proc"
 )
 
-// A password that looks otherwise in JSON, in URLs and quoted.
-const somePassword = `hunter"22/ö&x`
+// A password that looks otherwise in JSON, in URLs, in a page and quoted.
+const somePassword = `hunter"22/ö&x+_<y`
 
 // standing starts a lock's servers as they would be for a run of their own.
 func standing(t *testing.T, lock string, nodes int, self string) cluster.Cluster {
@@ -206,6 +210,9 @@ func guard(t *testing.T, addr string) {
 func secretsIn(t *testing.T, value, dir string, texts ...string) (found []string) {
 	t.Helper()
 	forms := []string{value, strings.ReplaceAll(value, `"`, `\"`), url.QueryEscape(value), url.PathEscape(value), base64.StdEncoding.EncodeToString([]byte(value))}
+	for _, f := range slices.Clone(forms) { // in a page, in XML, in Markdown
+		forms = append(forms, html.EscapeString(f), template.HTMLEscapeString(f), strings.ReplaceAll(html.EscapeString(f), "+", "&#43;"), access.MarkdownEscaper().Replace(f))
+	}
 	look := func(where, text string) {
 		for _, f := range forms {
 			if strings.Contains(text, f) {
@@ -277,7 +284,8 @@ func TestExternal(t *testing.T) {
 		for _, clients := range c.clients {
 			t.Run(name+", clients "+clients, func(t *testing.T) {
 				dir := t.TempDir()
-				r := locktest(t, "run", foreignScenario(t, c.text), "--set", "clients.process="+clients, "--run-dir", dir, "--verbose")
+				r := locktest(t, "run", foreignScenario(t, c.text), "--set", "clients.process="+clients, "--run-dir", dir, "--verbose",
+					"-o", "junit="+filepath.Join(dir, "junit.xml"), "-o", "markdown="+filepath.Join(dir, "summary.md"))
 				if r.status != 0 || !strings.Contains(r.stdout, c.says) {
 					t.Errorf("status %d\n%s\n%s", r.status, r.stdout, r.stderr)
 				}

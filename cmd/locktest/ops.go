@@ -17,7 +17,7 @@ func (a *app) opsCommand(dir *string) *cobra.Command {
 		Use:   "ops [RUN|HISTORY]",
 		Short: "What happened in a run: each operation with its answer, and each event",
 		Long: `List the operations of a run, by default the latest. A filter has terms with blanks between, all of which have to hold: client:c2, op:acquire,
-result:unknown, lock:orders, grant:7, token:41, t:12..16 (seconds of the run); another word (OR and the like are none) has to stand in the note, or be a field.`,
+result:unknown (or outcome:unknown), lock:orders, grant:7, token:41, t:12..16 (seconds of the run); another word (OR and the like are none) has to stand in the note, or be a field.`,
 		Example: "  locktest list ops latest --filter 'client:c2 t:12..16'\n  locktest list ops 7f3a --filter result:unknown --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

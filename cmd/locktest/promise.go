@@ -18,9 +18,11 @@ type promise struct {
 	clockError     time.Duration
 	ownerChecked   bool
 	releaseHeld    bool
+	cmd            *cobra.Command // which knows what was given
 }
 
 func (p *promise) flags(cmd *cobra.Command) {
+	p.cmd = cmd
 	f := cmd.Flags()
 	f.StringVar(&p.expiry, "expiry", "", "of a history from elsewhere: none, lease or session")
 	f.DurationVar(&p.ttl, "ttl", 0, "of its leases")
@@ -28,6 +30,21 @@ func (p *promise) flags(cmd *cobra.Command) {
 	f.BoolVar(&p.ownerChecked, "owner-checked", true, "its releases compare the owner")
 	f.BoolVar(&p.releaseHeld, "release-proves-held", true, "a release that is answered ok proves that the lock was held until then")
 	f.DurationVar(&p.clockError, "clock-error", 0, "bound on the error of its time stamps: what they show only within it proves nothing")
+}
+
+// said are the flags that were given, as words of a command.
+func (p *promise) said() []string {
+	var words []string
+	for _, name := range []string{"expiry", "ttl", "tokens", "owner-checked", "release-proves-held", "clock-error"} {
+		switch f := p.cmd.Flags().Lookup(name); {
+		case !f.Changed:
+		case f.Value.Type() == "bool":
+			words = append(words, "--"+name+"="+f.Value.String())
+		default:
+			words = append(words, "--"+name, f.Value.String())
+		}
+	}
+	return words
 }
 
 // contract is what the flags say. With no expiry named there is none: only our own histories can do without.

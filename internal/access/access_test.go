@@ -2,11 +2,16 @@ package access_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
+	"html"
+	"html/template"
 	"io/fs"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,6 +113,32 @@ func TestRedactor(t *testing.T) {
 	none := access.Access{}.Redactor()
 	if !none.None() || none.Text(password) != password || none.Error(nil) != nil {
 		t.Error("a redactor of nothing changes texts")
+	}
+}
+
+// A page, XML and Markdown write what has a meaning in them otherwise, and also what is in another form already.
+func TestRedactorInDocuments(t *testing.T) {
+	const value = "h\"'<>&+_*[@|`\\%:,{}/x"
+	t.Setenv("SOME_PASSWORD", value)
+	a, err := access.Spec{PasswordEnv: "SOME_PASSWORD"}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := a.Redactor()
+	page := template.Must(template.New("").Parse(`<p>{{.}}</p>`))
+	attribute := template.Must(template.New("").Parse(`<p title="{{.}}"></p>`))
+	for _, inner := range []string{value, fmt.Sprintf("%q", value), url.QueryEscape(value), base64.StdEncoding.EncodeToString([]byte(value))} {
+		var x, p, at bytes.Buffer
+		if err := errors.Join(xml.EscapeText(&x, []byte(inner)), page.Execute(&p, inner), attribute.Execute(&at, inner)); err != nil {
+			t.Fatal(err)
+		}
+		quoted, _ := json.Marshal(inner)
+		for _, form := range []string{inner, html.EscapeString(inner), template.HTMLEscapeString(inner), x.String(), p.String(), at.String(), string(quoted)} {
+			got := r.Text(form)
+			if strings.Count(got, "***") != 1 || len(got) > len(`<p title="&#34;***&#34;"></p>`) {
+				t.Errorf("%s became %s", form, got)
+			}
+		}
 	}
 }
 

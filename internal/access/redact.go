@@ -1,9 +1,13 @@
 package access
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
+	"html"
+	"html/template"
 	"io"
 	"log/slog"
 	"net/url"
@@ -43,26 +47,57 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // Redactor takes secrets out of texts. The zero Redactor knows none, and is quick.
 type Redactor struct{ replacer *strings.Replacer }
 
-// NewRedactor knows the values as they are, and as they look in JSON, in URLs and in a header.
+// NewRedactor knows the values as they are, as they look quoted, in URLs and in a header, and each of these as it looks in a document.
 func NewRedactor(secrets ...Secret) Redactor {
 	var forms []string
 	for _, s := range secrets {
 		if s.value == "" {
 			continue
 		}
-		quoted, _ := json.Marshal(s.value) // a string always can
-		forms = append(forms, s.value, strings.Trim(string(quoted), `"`), url.QueryEscape(s.value), url.PathEscape(s.value),
-			url.UserPassword("", s.value).String()[1:], base64.StdEncoding.EncodeToString([]byte(s.value)), strings.Trim(fmt.Sprintf("%q", s.value), `"`))
+		for _, form := range wireForms(s.value) {
+			forms = append(forms, documentForms(form)...)
+		}
 	}
 	if len(forms) == 0 {
 		return Redactor{}
 	}
-	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) }) // where one begins another, the longer is meant
+	// Where one begins another, the longer is meant.
+	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
 	var pairs []string
 	for _, f := range slices.Compact(forms) {
 		pairs = append(pairs, f, mask)
 	}
 	return Redactor{strings.NewReplacer(pairs...)}
+}
+
+// wireForms are a value as what is sent, and messages about it, have it.
+func wireForms(value string) []string {
+	return []string{value, inJSON(value), inQuotes(fmt.Sprintf("%q", value)), url.QueryEscape(value), url.PathEscape(value),
+		url.UserPassword("", value).String()[1:], base64.StdEncoding.EncodeToString([]byte(value))}
+}
+
+// documentForms are a text as documents have it: those of package reports, whose tests compare.
+func documentForms(text string) []string {
+	page := html.EscapeString(text)
+	var x strings.Builder
+	xml.EscapeText(&x, []byte(text)) // into memory: it can't fail
+	annotation := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
+	return []string{text, inJSON(text), inQuotes(fmt.Sprintf("%q", text)), page, template.HTMLEscapeString(text),
+		strings.ReplaceAll(page, "+", "&#43;"), // html/template's own
+		x.String(), MarkdownEscaper().Replace(text), strings.ReplaceAll(text, "`", "'"),
+		annotation, strings.NewReplacer(":", "%3A", ",", "%2C").Replace(annotation)}
+}
+
+func inJSON(text string) string {
+	quoted, _ := json.Marshal(text) // a string always can
+	return inQuotes(string(quoted))
+}
+
+func inQuotes(quoted string) string { return quoted[1 : len(quoted)-1] }
+
+// MarkdownEscaper makes text that has no meaning in Markdown.
+func MarkdownEscaper() *strings.Replacer {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "\\|", "`", "&#96;", "*", "&#42;", "_", "&#95;", "[", "&#91;", "@", "&#64;", "\\", "&#92;")
 }
 
 // None says that it knows no secret.

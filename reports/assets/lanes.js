@@ -9,16 +9,19 @@ function holdsOf(ops) {
   let n = 0;
   for (let i = 0; i < ops.n; i++) if (ops.kind[i] === K.acquire && granted(ops, i)) n++;
   const at = new Map(); // by grant, whose numbers may be anything in a history from elsewhere
+  const held = new Map(); // by client, since its last crash
   const holds = { n: 0, row: new Uint32Array(n), from: new Float64Array(n), lease: new Float64Array(n), to: new Float64Array(n).fill(Infinity) };
   for (let i = 0; i < ops.n; i++) {
     const grant = ops.grant[i], kind = ops.kind[i];
     if (kind === K.acquire) {
       if (!granted(ops, i)) continue;
       at.set(grant, holds.n);
+      if (!held.has(ops.client[i])) held.set(ops.client[i], []);
+      held.get(ops.client[i]).push(holds.n);
       holds.row[holds.n] = i;
       holds.from[holds.n] = ending(ops, i);
       holds.lease[holds.n++] = leaseOf(ops, i);
-    } else if (kind === K.crash) crashed(ops, holds, i);
+    } else if (kind === K.crash) crashed(ops, holds, held, i);
     const h = at.get(grant);
     if (h === undefined) continue;
     if (kind === K.release || kind === K.lost) holds.to[h] = Math.min(holds.to[h], ops.start[i]);
@@ -28,10 +31,9 @@ function holdsOf(ops) {
 }
 
 // crashed ends what a client held when it was killed.
-function crashed(ops, holds, row) {
-  for (let h = 0; h < holds.n; h++) {
-    if (ops.client[holds.row[h]] === ops.client[row] && holds.to[h] === Infinity) holds.to[h] = ops.start[row];
-  }
+function crashed(ops, holds, held, row) {
+  for (const h of held.get(ops.client[row]) || []) if (holds.to[h] === Infinity) holds.to[h] = ops.start[row];
+  held.delete(ops.client[row]);
 }
 
 const granted = (ops, i) => ops.outcome[i] === ops.O.ok || ops.outcome[i] === ops.O.late;

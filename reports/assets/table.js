@@ -86,6 +86,9 @@ function describe(row) {
   $("detail").textContent = values.map((v, i) => v && names[i] + ": " + v).filter(Boolean).concat(more).join(" · ");
 }
 
+// micros reads a time of the run: 12, 12.5, 12s or 1500ms; nothing is 0.
+const micros = (text) => text.endsWith("ms") ? Number(text.slice(0, -2)) * 1e3 : Number(text.replace(/s$/, "")) * 1e6;
+
 // predicate makes a test of one term; a list of wanted text numbers where a term is about names, so that each row is quick.
 function predicate(ops, term) {
   const at = term.indexOf(":"), key = at > 0 ? term.slice(0, at).toLowerCase() : "", value = term.slice(at + 1).toLowerCase();
@@ -95,14 +98,16 @@ function predicate(ops, term) {
     case "client": { const w = texts((t) => t === value); return (i) => w[ops.client[i]]; }
     case "lock": case "resource": { const w = texts((t) => t.includes(value)); return (i) => w[ops.subject[i]]; }
     case "op": { const w = places(ops.kinds, (n) => n === value || n.startsWith(value)); return (i) => w[ops.kind[i]]; }
-    case "outcome": { const w = places(ops.outcomes, (n) => n === value || value === "unknown" && n === "open"); return (i) => w[ops.outcome[i]]; }
+    case "outcome": case "result": { const w = places(ops.outcomes, (n) => n === value || value === "unknown" && n === "open"); return (i) => w[ops.outcome[i]]; }
     case "token": return (i) => tokenOf(ops, i) === value;
     case "grant": { const g = Number(value.replace("#", "")); return (i) => ops.grant[i] === g; }
     case "took": { const us = Number(value.replace(/[^0-9.]/g, "")) * 1e3; return (i) => ops.duration[i] - 1 >= us; }
     case "is": return value === "stale" ? (i) => ops.flags[i] & 1 : value === "violation" ? (i) => ops.flags[i] & 3 : () => false;
     case "t": {
-      const [from, to] = value.split("..").map((s) => Number(s) * 1e6);
-      return (i) => ops.start[i] >= from && ops.start[i] <= (to === undefined ? from + 1e6 : to || Infinity);
+      const [from, to] = value.split("..").map(micros);
+      const until = to === undefined ? from + 1e6 : to || Infinity;
+      // An operation belongs to every moment that it lasted; one without an end, to every moment from its call on.
+      return (i) => ops.start[i] <= until && (ops.outcome[i] === ops.O.open ? whole : ending(ops, i)) >= from;
     }
   }
   const word = term.toLowerCase(), w = texts((t) => t.includes(word)), k = places(ops.kinds, (n) => n.includes(word)), o = places(ops.outcomes, (n) => n.includes(word));
