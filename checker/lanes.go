@@ -13,6 +13,7 @@ type lane struct {
 	client, thread int32
 	open           int32 // the op that has not been answered; -1: none
 	orphan         bool  // its client was killed meanwhile
+	begun          bool  // it stands in the builder's begun
 }
 
 // recent is a lane with what it was found by.

@@ -12,7 +12,8 @@ type builder struct {
 	v        *view
 	shape    shape
 	lanes    map[line]*lane
-	recent   [64]recent // lanes that were looked up
+	begun    map[int32][]*lane // of a client, on which it began something since it was last killed
+	recent   [64]recent        // lanes that were looked up
 	locks    names
 	lastLock int32 // of the locks, the one that was named last
 	things   names
@@ -63,7 +64,7 @@ func pair(h *history.History) (*builder, error) {
 	b := &builder{
 		v:     &view{h: h, header: &h.Header, phases: map[string]time.Duration{}},
 		shape: shapeOf(h), lanes: map[line]*lane{}, threads: map[worker]int32{},
-		newest: map[seat]int32{}, before: map[int32]int32{}, alive: map[int32][]int32{},
+		newest: map[seat]int32{}, before: map[int32]int32{}, alive: map[int32][]int32{}, begun: map[int32][]*lane{},
 	}
 	b.v.ops = make([]op, 0, b.shape.ops)
 	b.v.grants = make([]grant, 0, b.shape.grants)
@@ -138,6 +139,10 @@ func (b *builder) invoke(i int32, e *history.Op) error {
 		return b.errorAt(e, "%s begins an operation before its last one, event %d, was answered", e.Client, b.v.ops[at.open].inv)
 	}
 	at.orphan = false
+	if b.shape.crashes && !at.begun {
+		at.begun = true
+		b.begun[at.client] = append(b.begun[at.client], at)
+	}
 	o := b.newOp(i, e, at)
 	var known bool
 	if o.act, known = actOf(e.F); !known {
@@ -269,11 +274,10 @@ func (b *builder) crash(e *history.Op) {
 		b.v.grants[g].crashEvent = int32(e.Index)
 	}
 	b.alive[c] = nil
-	for _, l := range b.lanes {
-		if l.client == c && l.open >= 0 {
-			l.orphan = true
-		}
+	for _, l := range b.begun[c] {
+		l.orphan, l.begun = l.open >= 0, false
 	}
+	delete(b.begun, c)
 }
 
 // place finds the grant and the resource that an op belongs to.

@@ -129,23 +129,48 @@ func TestRefusedHistories(t *testing.T) {
 	}
 }
 
-// A killed client's operation stays open, and its next process begins another.
+// A killed client's operations stay open, on each of its threads and however often it is killed, and its next process begins
+// others.
 func TestCrashOrphans(t *testing.T) {
-	ops := []history.Op{
-		{Time: 1, Client: "a", Type: history.Invoke, F: history.Acquire, Lock: "L"},
-		{Time: 2, Client: "a", Type: history.Crash},
-		{Time: 3, Client: "a", Type: history.Invoke, F: history.Acquire, Lock: "L"},
-		{Time: 4, Client: "a", Type: history.OK, F: history.Acquire, Lock: "L"},
+	acquire := func(thread int) history.Op {
+		return history.Op{Client: "a", Thread: thread, Type: history.Invoke, F: history.Acquire, Lock: "L"}
+	}
+	crash := history.Op{Client: "a", Type: history.Crash}
+	ops := []history.Op{acquire(1), acquire(2), crash, acquire(2), acquire(1), crash, acquire(1), acquire(2)}
+	for thread := 1; thread <= 2; thread++ {
+		ops = append(ops, history.Op{Client: "a", Thread: thread, Type: history.OK, F: history.Acquire, Lock: "L"})
 	}
 	for i := range ops {
-		ops[i].Index = i
+		ops[i].Index, ops[i].Time = i, time.Duration(i+1)
 	}
 	v, err := newView(&history.History{Ops: ops})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.ops[0].ans != unknown || v.ops[1].ans != okay || v.ops[1].ret != 4 {
-		t.Errorf("the first acquire is %v, the second %v until %v; want unknown, and OK until 4", v.ops[0].ans, v.ops[1].ans, v.ops[1].ret)
+	for i, want := range []answer{unknown, unknown, unknown, unknown, okay, okay} {
+		if v.ops[i].ans != want {
+			t.Errorf("acquire %d is %v, want %v", i+1, v.ops[i].ans, want)
+		}
+	}
+	if v.ops[4].ret != 9 || v.ops[5].ret != 10 {
+		t.Errorf("the last acquires are answered at %v and %v; want 9 and 10", v.ops[4].ret, v.ops[5].ret)
+	}
+}
+
+// What others had begun when a client was killed is still theirs to answer.
+func TestCrashOrphansNobodyElse(t *testing.T) {
+	ops := []history.Op{
+		{Time: 1, Client: "b", Type: history.Invoke, F: history.Acquire, Lock: "L"},
+		{Time: 2, Client: "a", Type: history.Invoke, F: history.Acquire, Lock: "L"},
+		{Time: 3, Client: "a", Type: history.Crash},
+		{Time: 4, Client: "b", Type: history.Invoke, F: history.Acquire, Lock: "L"},
+	}
+	for i := range ops {
+		ops[i].Index = i
+	}
+	const want = "event 3 at 4ns: b begins an operation before its last one, event 0, was answered"
+	if err := Validate(&history.History{Ops: ops}); err == nil || err.Error() != want {
+		t.Errorf("Validate: %v\nwant %s", err, want)
 	}
 }
 

@@ -25,6 +25,8 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "good":
 		serve(os.Stdin)
+	case "tells of waits":
+		serveAs(os.Stdin, func(c locks.Client) locks.Client { return telling{c} })
 	case "rubbish":
 		fmt.Println("DEBUG connecting")
 		fmt.Println(`{"neither":"nor"}`)
@@ -46,14 +48,29 @@ func TestMain(m *testing.M) {
 }
 
 func serve(in io.Reader) {
+	serveAs(in, func(c locks.Client) locks.Client { return c })
+}
+
+func serveAs(in io.Reader, as func(locks.Client) locks.Client) {
 	provider := memory.NewLease()
 	err := Serve(context.Background(), in, os.Stdout, func(ctx context.Context, name string, _ map[string]any) (locks.Client, error) {
-		return provider.Open(ctx, locks.Target{Client: name})
+		c, err := provider.Open(ctx, locks.Target{Client: name})
+		return as(c), err
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// telling prints a line that is no message once an acquire that may wait has come to the lock: then it is open for certain.
+type telling struct{ locks.Client }
+
+func (c telling) Acquire(ctx context.Context, r locks.Request) (locks.Lock, error) {
+	if r.Wait > 0 {
+		fmt.Println("an acquire may wait")
+	}
+	return c.Client.Acquire(ctx, r)
 }
 
 func config(t *testing.T, how string, tell func(Event)) ProcessConfig {
@@ -69,12 +86,47 @@ func config(t *testing.T, how string, tell func(Event)) ProcessConfig {
 
 func startGood(t *testing.T, tell func(Event)) *Process {
 	t.Helper()
-	p, err := StartProcess(t.Context(), config(t, "good", tell))
+	return startAs(t, "good", tell)
+}
+
+func startAs(t *testing.T, how string, tell func(Event)) *Process {
+	t.Helper()
+	p, err := StartProcess(t.Context(), config(t, how, tell))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.Close() })
 	return p
+}
+
+// answer is what Do returned.
+type answer struct {
+	reply Reply
+	err   error
+}
+
+// open sends a request that has to wait, to a client that tells of waits, and returns once it does.
+func open(t *testing.T, p *Process, r Request) <-chan answer {
+	t.Helper()
+	before, got := p.Rubbish(), make(chan answer, 1)
+	go func() {
+		reply, err := p.Do(context.Background(), r)
+		got <- answer{reply, err}
+	}()
+	within(t, "the request is open", func() bool { return p.Rubbish() > before })
+	return got
+}
+
+// soon wants the answer of an open request within 10 s.
+func soon(t *testing.T, got <-chan answer) answer {
+	t.Helper()
+	select {
+	case a := <-got:
+		return a
+	case <-time.After(10 * time.Second):
+		t.Fatal("an open request is not answered within 10 s")
+		return answer{}
+	}
 }
 
 // within polls until ok, for at most 10 s.

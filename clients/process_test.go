@@ -42,17 +42,18 @@ func TestConversation(t *testing.T) {
 	do(t, p, Request{Op: "dance"}, Unknown)
 }
 
+// A request is answered while another thread's waits: what it waits for is this one.
 func TestThreadsGoOnSideBySide(t *testing.T) {
-	p := startGood(t, func(Event) {})
+	p := startAs(t, "tells of waits", func(Event) {})
 	do(t, p, Request{Op: OpAcquire, Grant: 1, Lock: "orders", TTL: time.Minute}, OK)
-	waiting := make(chan Reply, 1)
-	go func() {
-		r, _ := p.Do(t.Context(), Request{Op: OpAcquire, Thread: 1, Grant: 2, Lock: "orders", TTL: time.Minute, Wait: time.Minute})
-		waiting <- r
-	}()
-	do(t, p, Request{Op: OpRelease, Thread: 2, Grant: 1, Lock: "orders"}, OK)
-	if r := <-waiting; r.Result != OK {
-		t.Errorf("the waiting thread got %+v", r)
+	waiting := open(t, p, Request{Op: OpAcquire, Thread: 1, Grant: 2, Lock: "orders", TTL: time.Minute, Wait: time.Minute})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if r, err := p.Do(ctx, Request{Op: OpRelease, Thread: 2, Grant: 1, Lock: "orders"}); err != nil || r.Result != OK {
+		t.Fatalf("a release while another thread waits: got %+v, %v", r, err)
+	}
+	if a := soon(t, waiting); a.err != nil || a.reply.Result != OK {
+		t.Errorf("the waiting thread got %+v, %v", a.reply, a.err)
 	}
 }
 
@@ -116,18 +117,14 @@ func TestPauseHoldsTheReplyBack(t *testing.T) {
 }
 
 func TestKillAndRestart(t *testing.T) {
-	p := startGood(t, func(Event) {})
+	p := startAs(t, "tells of waits", func(Event) {})
 	do(t, p, Request{Op: OpAcquire, Grant: 1, Lock: "orders", TTL: time.Minute}, OK)
-	got := make(chan error, 1)
-	go func() {
-		_, err := p.Do(context.Background(), Request{Op: OpAcquire, Grant: 2, Lock: "orders", TTL: time.Minute, Wait: time.Minute})
-		got <- err
-	}()
+	got := open(t, p, Request{Op: OpAcquire, Grant: 2, Lock: "orders", TTL: time.Minute, Wait: time.Minute})
 	if err := p.Kill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-got; !errors.Is(err, ErrDead) {
-		t.Errorf("an open request of a killed client: %v", err)
+	if a := soon(t, got); !errors.Is(a.err, ErrDead) {
+		t.Errorf("an open request of a killed client: %v", a.err)
 	}
 	if _, err := p.Do(t.Context(), Request{Op: OpWork, Grant: 1}); !errors.Is(err, ErrDead) {
 		t.Errorf("a request of a killed client: %v", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/locktest/locktest/locks"
@@ -46,32 +47,37 @@ func TestSharedPauseActsBetweenSteps(t *testing.T) {
 	}
 }
 
+// What a killed client holds lasts until its lease ends, of which it tells nobody. The time is virtual: no lease ends early.
 func TestSharedKillAbandonsItsHold(t *testing.T) {
-	provider := memory.NewLease()
-	told := make(chan Event, 8)
-	c1, c2 := shared(t, provider, "c1", func(e Event) { told <- e }), shared(t, provider, "c2", func(Event) {})
-	do(t, c1, Request{Op: OpAcquire, Grant: 1, Lock: "orders", TTL: 300 * time.Millisecond}, OK)
-	c1.Pause(t.Context())
-	got := make(chan error, 1)
-	go func() {
-		_, err := c1.Do(context.Background(), Request{Op: OpWork, Grant: 1})
-		got <- err
-	}()
-	if err := c1.Kill(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-got; !errors.Is(err, ErrDead) {
-		t.Errorf("an open request of a killed client: %v", err)
-	}
-	do(t, c2, Request{Op: OpAcquire, Grant: 2, Lock: "orders", TTL: time.Minute}, Busy)
-	do(t, c2, Request{Op: OpAcquire, Grant: 3, Lock: "orders", TTL: time.Minute, Wait: 10 * time.Second}, OK)
-	if err := c1.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	do(t, c1, Request{Op: OpRelease, Grant: 1, Lock: "orders"}, Unknown)
-	if len(told) > 0 {
-		t.Errorf("a dead client told %v", <-told)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		provider := memory.NewLease()
+		told := make(chan Event, 8)
+		c1, c2 := shared(t, provider, "c1", func(e Event) { told <- e }), shared(t, provider, "c2", func(Event) {})
+		do(t, c1, Request{Op: OpAcquire, Grant: 1, Lock: "orders", TTL: 300 * time.Millisecond}, OK)
+		c1.Pause(t.Context())
+		got := make(chan error, 1)
+		go func() {
+			_, err := c1.Do(context.Background(), Request{Op: OpWork, Grant: 1})
+			got <- err
+		}()
+		synctest.Wait() // the request is open
+		if err := c1.Kill(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-got; !errors.Is(err, ErrDead) {
+			t.Errorf("an open request of a killed client: %v", err)
+		}
+		do(t, c2, Request{Op: OpAcquire, Grant: 2, Lock: "orders", TTL: time.Minute}, Busy)
+		do(t, c2, Request{Op: OpAcquire, Grant: 3, Lock: "orders", TTL: time.Minute, Wait: 10 * time.Second}, OK)
+		if err := c1.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		do(t, c1, Request{Op: OpRelease, Grant: 1, Lock: "orders"}, Unknown)
+		synctest.Wait()
+		if len(told) > 0 {
+			t.Errorf("a dead client told %v", <-told)
+		}
+	})
 }
 
 // counting counts the clients that it opens and that are closed.

@@ -259,22 +259,44 @@ func TestRateToRealServers(t *testing.T) {
 	})
 }
 
-// The narrowest of several counts, and what is left counts once it has healed.
+// The narrowest of several counts, whichever came first, and what is left counts once it has healed.
 func TestRatesCompose(t *testing.T) {
-	const bytes = 2000
+	const (
+		bytes        = 2000
+		narrow, wide = 8000, 20_000 // bytes a second
+	)
 	b := newBench(t, nil)
+	b.env = b.env.Together()
 	check(t, b.direct(0).Set(b.ctx, "big", strings.Repeat("x", bytes), 0).Err())
 	c := b.client("c1", "n1")
-	wide := b.inject(nemesis.NewRate(nemesis.RateSpec{Of: target("c1"), Bandwidth: 1_000_000}))
-	narrow := b.inject(nemesis.NewRate(nemesis.RateSpec{Of: target("n1"), Bandwidth: bytes * 4}))
-	began := time.Now()
-	check(t, c.Get(b.ctx, "big").Err())
-	if d := time.Since(began); d < time.Second/4 {
-		t.Errorf("it took %v over the narrower of two", d)
+	least := func(rate int) time.Duration { return bytes * time.Second / time.Duration(rate) }
+	get := func() time.Duration {
+		began := time.Now()
+		check(t, c.Get(b.ctx, "big").Err())
+		return time.Since(began)
 	}
-	check(t, narrow.Heal(b.ctx))
-	check(t, c.Get(b.ctx, "big").Err())
-	check(t, wide.Heal(b.ctx))
+	wantNarrow := func(when string, rate int) {
+		t.Helper()
+		if d := get(); d < least(rate) {
+			t.Errorf("%s: %d bytes took %v at %d bytes a second", when, bytes, d, rate)
+		}
+	}
+	of := map[int]nemesis.Target{narrow: target("n1"), wide: target("c1")}
+	for _, order := range [][2]int{{narrow, wide}, {wide, narrow}} {
+		in := map[int]nemesis.Injection{}
+		for _, rate := range order {
+			in[rate] = b.inject(nemesis.NewRate(nemesis.RateSpec{Of: of[rate], Bandwidth: int64(rate)}))
+		}
+		wantNarrow("both", narrow)
+		check(t, in[order[0]].Heal(b.ctx))
+		left := order[1]
+		wantNarrow("one has healed", left)
+		if left == wide {
+			b.eventually("what has healed counts no more", func() bool { return get() < least(narrow) })
+		}
+		check(t, in[left].Heal(b.ctx))
+		b.eventually("it is quick again", func() bool { return get() < least(wide) })
+	}
 }
 
 // In a ring each client reaches a majority of the servers, and all of them once it has healed.

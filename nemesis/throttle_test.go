@@ -1,33 +1,47 @@
 package nemesis_test
 
 import (
+	"os/exec"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/locktest/locktest/cluster"
 	"github.com/locktest/locktest/nemesis"
 )
 
-// A throttled server answers, but stands still most of the time: of many requests some wait for a round.
+// A throttled server is stopped and goes on many times, and answers; then it isn't stopped any more. How long its answers take
+// isn't asked: that a machine is busy shows in them too.
 func TestThrottleOfARealServer(t *testing.T) {
 	b := newBench(t, nil)
 	c := b.direct(0)
 	check(t, c.Ping(b.ctx).Err())
-	i := b.inject(nemesis.NewThrottle(target("n1"), 0.1))
-	slow := 0
-	b.eventually("requests wait for the server", func() bool {
-		began := time.Now()
+	i := b.inject(nemesis.NewThrottle(target("n1"), 0.5))
+	for range 10 {
+		b.eventually("the server is stopped", func() bool { return b.stopped(0) })
 		check(t, c.Ping(b.ctx).Err())
-		if time.Since(began) > 20*time.Millisecond {
-			slow++
+		b.eventually("the server goes on", func() bool { return !b.stopped(0) })
+	}
+	check(t, i.Heal(b.ctx))
+	check(t, i.Heal(b.ctx))
+	for end := time.Now().Add(quiet); time.Now().Before(end); {
+		if b.stopped(0) {
+			t.Fatal("the server is stopped after the throttle has healed")
 		}
-		return slow >= 5
-	})
-	check(t, i.Heal(b.ctx))
-	check(t, i.Heal(b.ctx))
+	}
 	b.wantSteady(0)
 	if nemesis.NewThrottle(target("n1"), 1).Check(b.env) == nil {
 		t.Error("a throttle that leaves everything is not refused")
 	}
+}
+
+// stopped says whether a node's process is stopped by a signal.
+func (b *bench) stopped(node int) bool {
+	b.t.Helper()
+	out, err := exec.CommandContext(b.ctx, "ps", "-o", "stat=", "-p", strconv.Itoa(b.env.Nodes[node].(cluster.Pidded).Pid())).Output()
+	check(b.t, err)
+	return strings.HasPrefix(string(out), "T")
 }
 
 // wantSteady wants a hundred answers of the node, none of which may fail.

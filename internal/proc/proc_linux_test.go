@@ -43,9 +43,9 @@ func TestKilledHarnessLeavesNothing(t *testing.T) {
 	}
 
 	cmd.Process.Kill()
-	eventually(t, 2*time.Second, "every process of the killed harness is gone", func() bool { return gone(pids...) })
+	eventually(t, 30*time.Second, "every process of the killed harness is gone", func() bool { return gone(pids...) })
 	cmd.Wait()
-	eventually(t, 10*time.Second, "the supervisor is gone", func() bool { return len(supervisors()) == 0 })
+	eventually(t, 30*time.Second, "the supervisor is gone", func() bool { return len(supervisors()) == 0 })
 	if exists(filepath.Join(dir, proc.TempPrefix+"data")) {
 		t.Error("the harness's temporary folder is left")
 	}
@@ -200,7 +200,7 @@ func TestKill(t *testing.T) {
 			}
 			for _, pid := range pids {
 				if !isOrphan(pid) {
-					eventually(t, 2*time.Second, fmt.Sprintf("process %d is gone", pid), func() bool { return gone(pid) })
+					eventually(t, 30*time.Second, fmt.Sprintf("process %d is gone", pid), func() bool { return gone(pid) })
 				}
 			}
 			if err := p.ExitErr(); err == nil || !strings.Contains(err.Error(), "signal 9") {

@@ -178,51 +178,12 @@ func refusesHeld(_ *testing.T, b *bench) {
 	b.refused(b.user("c2"), "of a held lock", l)
 }
 
-func waiterGets(t *testing.T, b *bench) {
-	l := b.acquire(b.user("c1"), 0)
-	got := make(chan error, 1)
-	c2 := b.user("c2")
-	ctx := b.context()
-	go func() {
-		_, err := c2.Acquire(ctx, b.request(limit))
-		got <- err
-	}()
-	b.release(l)
-	if err := <-got; err != nil {
-		t.Errorf("the waiter got %v", err)
-	}
-}
-
-func waitEnds(_ *testing.T, b *bench) {
-	l := b.acquire(b.user("c1"), 0)
-	wait := min(b.kit.TTL/4, 100*time.Millisecond)
-	b.refusedRequest(b.user("c2"), b.request(wait), fmt.Sprintf("after a wait of %v", wait), l)
-}
-
 func releaseTwice(t *testing.T, b *bench) {
 	l := b.acquire(b.user("c1"), 0)
 	b.release(l)
 	if err := l.Release(b.context()); b.claims.ReleaseHeld && !errors.Is(err, locks.ErrNotHeld) {
 		t.Errorf("the second release: %v, want ErrNotHeld", err)
 	}
-}
-
-func cancelledWaiter(t *testing.T, b *bench) {
-	c2 := b.user("c2")
-	l := b.acquire(b.user("c1"), 0)
-	ctx, cancel := context.WithCancel(b.context())
-	got := make(chan error, 1)
-	go func() {
-		_, err := c2.Acquire(ctx, b.request(limit))
-		got <- err
-	}()
-	cancel()
-	if err := <-got; err == nil && !b.claims.NonExclusive {
-		b.lasts(l)
-		t.Error("a cancelled acquire was granted while the lock was held")
-	}
-	b.release(l)
-	b.release(b.acquire(b.user("c3"), b.kit.TTL+5*time.Second)) // nobody else took it meanwhile, or for longer than a lease
 }
 
 func ownersUnique(t *testing.T, b *bench) {
@@ -344,12 +305,16 @@ func (b *bench) insist(ctx context.Context, c locks.Client, wait time.Duration) 
 		if err == nil || locks.Definite(err) || ctx.Err() != nil {
 			return l, err
 		}
-		if l == nil {
-			continue
+		if l != nil {
+			cleanUp(ctx, l)
 		}
-		for rerr := l.Release(ctx); rerr != nil && !errors.Is(rerr, locks.ErrNotHeld) && ctx.Err() == nil; {
-			rerr = l.Release(ctx)
-		}
+	}
+}
+
+// cleanUp releases what an acquire may have left whose answer is unknown.
+func cleanUp(ctx context.Context, l locks.Lock) {
+	for err := l.Release(ctx); err != nil && !errors.Is(err, locks.ErrNotHeld) && ctx.Err() == nil; {
+		err = l.Release(ctx)
 	}
 }
 
