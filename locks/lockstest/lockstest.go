@@ -129,12 +129,25 @@ func (b *bench) refusedRequest(c locks.Client, r locks.Request, when string, hel
 	if b.claims.NonExclusive {
 		return
 	}
-	l, err := b.ask(b.context(), c, r)
+	ctx := b.context()
+	l, err := b.ask(ctx, c, r)
+	for late(err) && !locks.Definite(err) && ctx.Err() == nil { // whether it was refused nobody knows
+		if l != nil {
+			cleanUp(ctx, l)
+		}
+		l, err = b.ask(ctx, c, r)
+	}
 	if errors.Is(err, locks.ErrHeld) && l == nil {
 		return
 	}
 	b.lasts(held...)
 	b.t.Errorf("acquire %s: got %v, %v; want no lock and ErrHeld", when, l, err)
+}
+
+// late says whether a server took too long to answer.
+func late(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.As(err, &t) && t.Timeout()
 }
 
 func (b *bench) release(l locks.Lock) {
@@ -288,8 +301,7 @@ func lossTold(t *testing.T, b *bench) {
 func (b *bench) ask(ctx context.Context, c locks.Client, r locks.Request) (locks.Lock, error) {
 	for {
 		l, err := c.Acquire(ctx, r)
-		var late interface{ Timeout() bool }
-		if !errors.Is(err, locks.ErrUnavailable) || !errors.As(err, &late) || !late.Timeout() || ctx.Err() != nil {
+		if !errors.Is(err, locks.ErrUnavailable) || !late(err) || ctx.Err() != nil {
 			return l, err
 		}
 	}

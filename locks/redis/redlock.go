@@ -114,7 +114,7 @@ func (g *redlock) giveUp(ctx context.Context, answers []error, granted int) (loc
 	n := len(answers)
 	switch {
 	case free <= n-g.options.quorum(n):
-		return g, fmt.Errorf("%d of %d nodes granted it, %d gave no certain answer: %v", granted, n, n-free, firstUncertain(answers))
+		return g, fmt.Errorf("%d of %d nodes granted it, %d gave no certain answer: %w", granted, n, n-free, firstUncertain(answers))
 	case held > 0 || granted > 0: // refused, or the time was used up, or split among several clients
 		return nil, locks.ErrHeld
 	}
