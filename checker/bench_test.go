@@ -62,7 +62,6 @@ func benchCommand(t *testing.T) {
 	h = nil
 	debug.FreeOSMemory()
 	var times, cpus []time.Duration
-	memory := int64(0)
 	for range 5 {
 		cmd := exec.Command(program, "check", "--cross-check=off", file)
 		began := time.Now()
@@ -72,12 +71,11 @@ func benchCommand(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		cpus = append(cpus, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
-		memory = max(memory, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss>>10)
 	}
 	slices.Sort(times)
 	slices.Sort(cpus)
-	fmt.Printf("\nlocktest check --cross-check=off of a file of %s ops, %d clients, %.0f %% unknown, %d MB: %s from start to end (%s CPU, %d MB); the aim: ≤ 6s\n",
-		grouped(r.ops), r.clients, 100*r.unknown, size.Size()>>20, short(times[2]), short(cpus[2]), memory)
+	fmt.Printf("\nlocktest check --cross-check=off of a file of %s ops, %d clients, %.0f %% unknown, %d MB: %s from start to end (%s CPU); the aim: ≤ 6s\n",
+		grouped(r.ops), r.clients, 100*r.unknown, size.Size()>>20, short(times[2]), short(cpus[2]))
 }
 
 // benchRegister is the same of a register that 20 clients read and write at a time, each write a version of its own, all
